@@ -29,7 +29,7 @@ import numpy as np
 import psutil
 from scipy.linalg.blas import dtrsv
 
-from rlsvi_core import Options, bootstrap, chain, features, rlsvi
+from rlsvi_core import bootstrap, chain, features, rlsvi
 from rlsvi_core.compiled import jit
 
 from . import add_size, cpu_seconds, others, recommender, scaled, tetris
@@ -173,7 +173,6 @@ def by_history(N: int, K: int, history) -> None:
     print(f"{'':>16}" + "".join(f"{l:>9}" for l in history))
     for name, agent in (
         ("discount", rlsvi(Phi[0], gamma=0.99, rng=2)),
-        ("shared weights", rlsvi(Phi, options=Options(shared=True), rng=2)),
         ("bandit", rlsvi(lambda s: Phi[0, s], gamma=0.0, rng=2)),
     ):
         cells, done, env_rng = [], 0, np.random.default_rng(3)

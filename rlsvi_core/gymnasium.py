@@ -4,7 +4,7 @@ known, as finite MDPs. ``Agent.learn`` and ``Agent.evaluate`` take one as it is.
 An agent over S numbered states sees the number of a Discrete observation, counted from zero, or the
 row-major index of a MultiDiscrete or MultiBinary one. An agent with features of its own, S = None,
 sees the observation as it is, from any space. Actions are numbered from zero. Where ``info`` has an
-``action_mask``, the actions it allows are the legal ones.
+``action_mask``, the actions it allows are the legal ones; if one info has it, all later ones must.
 
 *Terminated* means that nothing of value follows. *Truncated* does not: the clock ran out, but the
 state that was reached keeps its value. An environment with a time limit has that as its H, which must
@@ -27,7 +27,19 @@ try:
 except ModuleNotFoundError as error:
     raise missing("A Gymnasium environment", "gymnasium", extra="gym") from error
 
+from gymnasium import wrappers
 from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
+
+# Of rewards, actions and observations these change none.
+NEUTRAL = (
+    wrappers.HumanRendering,
+    wrappers.OrderEnforcing,
+    wrappers.PassiveEnvChecker,
+    wrappers.RecordEpisodeStatistics,
+    wrappers.RecordVideo,
+    wrappers.RenderCollection,
+    wrappers.TimeLimit,
+)
 
 
 class Played:
@@ -74,6 +86,7 @@ class Played:
             self._seed = int(seed if whole else generator(seed).integers(2**31))
         self.rng: Generator = generator(self._seed)  # as Gymnasium makes it
         self._info: dict[str, Any] = {}
+        self._masked = False  # whether an info has had a mask
 
     @staticmethod
     def _numbered(space: Any, S: int | None) -> list[int] | None:
@@ -101,7 +114,7 @@ class Played:
         """What the agent sees of an observation, checked."""
         space, x = self._space, observed
         if isinstance(space, Box):  # its own check is slow
-            x = np.array(observed, space.dtype)
+            x = self._cast(observed)
             inside = x.shape == space.shape and bool(((space.low <= x) & (x <= space.high)).all())
         else:
             inside = (type(x) is int and x in self._numbers) or space.contains(x)  # the same
@@ -117,6 +130,19 @@ class Played:
         return int(
             x if len(self._sizes) == 1 else np.ravel_multi_index(tuple(x.ravel()), self._sizes)
         )
+
+    def _cast(self, observed: Any) -> Array:
+        """A Box's observation as our own array of the Box's type."""
+        given, space = np.asarray(observed), self._space
+        with np.errstate(invalid="ignore"):  # not a number, or too large for a type of integers
+            x: Array = np.array(given, space.dtype)
+        if given.dtype != x.dtype and x.dtype.kind != "f" and not np.array_equal(x, given):
+            fail(
+                f"an observation loses nothing as {x.dtype}, the type of {space}",
+                f"the environment gave {observed!r}",
+                "Give the space the type of its observations.",
+            )
+        return x
 
     def start(self, rng: Any) -> Any:
         """Reset; only the first time with the seed."""
@@ -148,8 +174,15 @@ class Played:
     def legal(self, h: int, s: Any) -> Array | None:
         """What the last ``action_mask`` allows; None: everything."""
         given = self._info.get("action_mask")
-        if given is None:
+        if given is None and not self._masked:
             return None
+        self._masked = True
+        if given is None:
+            fail(
+                "every info has an action_mask, or none has",
+                f"after some that have, one has {list(self._info) or 'nothing'}",
+                "Where everything is allowed, let the mask be all ones.",
+            )
         mask = np.asarray(given)
         if mask.shape != (self._A,) or not mask.any() or not np.isin(mask, (0, 1)).all():
             fail(
@@ -166,7 +199,8 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
 
     H is its time limit by default. From the end of an episode on nothing is earned: a state that
     ends it is never left. If a state does so only sometimes, one state more, the last, stands for
-    the end. Values are exact in the states that an episode can meet.
+    the end. Values are exact in the states that an episode can meet. The table knows nothing of
+    wrappers, so one that changes rewards, actions or observations is refused.
     """
     raw: Any = getattr(env, "unwrapped", None)
     if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
@@ -175,6 +209,15 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
             f"{env} has no such tables",
             "Let an agent learn in it: agent.learn(env, episodes).",
         )
+    wrapped = env
+    while wrapped is not raw:
+        if type(wrapped) not in NEUTRAL:
+            fail(
+                "an environment's table knows no wrapper that changes the game",
+                f"it is wrapped in {type(wrapped).__name__}",
+                "Pass env.unwrapped and H, if you want the MDP without it.",
+            )
+        wrapped = wrapped.env
     if H is None and getattr(env, "spec", None) is not None:
         H = env.spec.max_episode_steps
     H = whole("H", H, 1, hint="The environment has no time limit: pass H=100, say.")

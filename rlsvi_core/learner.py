@@ -5,7 +5,8 @@ Every algorithm here is (what the regression's target is) × (how the estimate b
 a learner, and :class:`~rlsvi_core.agent.Agent` does the rest:
 
 - ``fit(rng, before)`` returns what the next episode is played by: a random draw, or the mean if
-  ``rng`` is None. ``before`` is what it returned last, None at first; it is not changed.
+  ``rng`` is None. ``before`` is what it returned last, None at first; it is not changed. The mean
+  before which there was nothing is a function of the data alone.
 - ``values(fitted, h, s)`` returns a new array, one value for each action.
 - ``add(h, s, a, r, s_next)`` keeps a transition; ``s_next`` is None if nothing of value follows. At
   the last step of a horizon it is the state that was reached. Where an environment forbids actions,
@@ -34,8 +35,9 @@ from .features import FeatureMap
 from .loop import Task
 
 ENDED = -1  # in place of a numbered next state: nothing of value follows
-MOST_SWEEPS = 10_000  # after so many, sweeps until nothing changes stop all the same
-SETTLED = 1e-12  # the change, beside the largest value, that counts as none
+NO_DRAWS = np.random.default_rng(0)  # what compiled code is handed for the mean; none draws from it
+OF_THE_MEAN = 1000  # sweeps, at most, where they begin at 0
+GROWN = 1e90  # a weight that no data explain
 
 
 class Learner:
@@ -93,15 +95,11 @@ class Options:
     first : {"uniform", "prior"}
         ``"uniform"`` is the paper's footnote: weights 0 before any data, so a uniformly random
         first episode. ``"prior"`` is Algorithm 1 alone, a draw from the prior.
-    shared : bool
-        With a horizon, one weight vector for all periods: H fits to the transitions of all of them,
-        of which the last one's weights act throughout.
     window : int, optional
         Transitions kept in each regression; None: all.
-    sweeps : float, optional
+    sweeps : int, optional
         Without a horizon, fits per episode, each with the weights of the one before in its targets;
-        10 by default, 1 if γ = 0; 1 is as printed. ``math.inf``: until nothing changes, so that an
-        episode acts on one value function.
+        10 by default, 1 if γ = 0; 1 is as printed.
     redraw : int or callable, optional
         Without a horizon, when to draw again in mid-episode: after so many steps, or when a value
         of a function of the observation recurs since the last draw. By default a repeated state
@@ -117,21 +115,20 @@ class Options:
 
     truncate: bool = True
     first: Literal["uniform", "prior"] = "uniform"
-    shared: bool = False
     window: int | None = None
-    sweeps: float | None = None
+    sweeps: int | None = None
     redraw: float | Callable[[Any], Hashable] | None = None
 
     def __post_init__(self) -> None:
-        checks.flag(truncate=self.truncate, shared=self.shared)
+        checks.flag(truncate=self.truncate)
         checks.one_of(
             "first", self.first, ("uniform", "prior"), hint="'uniform' is the paper's footnote."
         )
         if self.window is not None:
             checks.whole("window", self.window, 1, hint="It counts transitions; None keeps all.")
-        if self.sweeps not in (None, math.inf):
-            hint = "The paper fits once per episode; math.inf is as many as change something."
-            checks.whole("sweeps", self.sweeps, 1, MOST_SWEEPS, hint=hint)
+        if self.sweeps is not None:
+            hint = "The paper fits once per episode; 10 is usual."
+            checks.whole("sweeps", self.sweeps, 1, OF_THE_MEAN, hint=hint)
         if self.redraw not in (None, math.inf) and not callable(self.redraw):
             hint = "It counts steps; or pass a function whose values recur, or math.inf for never."
             checks.whole("redraw", self.redraw, 1, hint=hint)
@@ -156,26 +153,21 @@ class Problem:
         """λσ², the prior's part of A'A + λσ²I."""
         return self.lam * self.sigma**2
 
-    @property
-    def apart(self) -> bool:
-        """Whether each period has weights of its own."""
-        return self.features.H is not None and not self.options.shared
-
-    @property
-    def sweeps(self) -> float:
-        """Fits of one weight vector in an episode."""
-        if self.features.H is not None:
-            return self.features.H if self.options.shared else 1
+    def sweeps(self, rng: Generator | None, before: Any) -> int:
+        """How many fits of one weight vector a draw takes; or the mean, which where nothing was
+        before goes on until they change nothing, so that it is a function of the data."""
         if self.gamma == 0:
             return 1
-        return 10 if self.options.sweeps is None else self.options.sweeps
+        if rng is None and before is None:
+            return OF_THE_MEAN
+        return self.options.sweeps or 10
 
 
 class Weights(NamedTuple):
     """The weights of an episode, a row for each period, or one for all time."""
 
     theta: Floats
-    mean: Any = None  # what they were drawn around, where the mean's sweeps begin
+    mean: Any = None  # what they were drawn around
 
 
 class Targets(NamedTuple):
@@ -186,28 +178,67 @@ class Targets(NamedTuple):
     high: float
 
 
-def sweeping(sweeps: float, weights: Floats) -> Iterator[int]:
-    """Number the sweeps; if there are infinitely many, until the weights in the targets, which a
-    sweep changes in place, do not change any more."""
-    if sweeps < math.inf:
-        yield from range(int(sweeps))
-        return
-    for sweep in range(MOST_SWEEPS):
-        before = weights.copy()
-        yield sweep
-        if np.abs(weights - before).max() <= SETTLED * max(1.0, np.abs(weights).max()):
-            return
-
-
 def check_growth(theta: Floats) -> None:
     """Refuse weights without bound: where features extrapolate, a sweep may be no contraction."""
-    if not np.isfinite(theta).all():
+    if not (np.abs(theta) < GROWN).all():
         checks.fail(
             "values must stay finite",
             "fit upon fit, the weights have grown beyond all numbers",
             "Pass value_range, to which targets are truncated, or discount more.",
             FloatingPointError,
         )
+
+
+class Regressions(Learner):
+    """The fits of Algorithms 1, 3, 7 and 11, for what a subclass keeps; it has ``nothing``,
+    ``noise`` and ``solve``, and K, the number of weights, 0 while it is not known."""
+
+    problem: Problem
+    K: int
+
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        """One weight vector after another, each with that of the fit before in its targets."""
+        theta, mean = np.zeros((2, self.H or 1, self.K))
+        if self.nothing(rng):
+            return Weights(theta, mean)  # section 4's footnote
+        if self.H is None and before is not None and before.theta.size:  # else K was not known
+            theta[:] = before.theta
+            mean[:] = before.mean
+        after = self.in_targets(theta, mean)[0] if self.H is None else np.zeros(self.K)
+        for h, noise in self.fits(rng, before):  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
+            last = theta[h].copy()
+            mean[h], theta[h] = self.solve(h, after, noise)
+            check_growth(theta[h])
+            after = self.in_targets(theta, mean)[h]
+            if self.H is None and np.array_equal(theta[h], last):
+                break  # so it will stay
+        return Weights(theta, mean)
+
+    def fits(self, rng: Generator | None, before: Weights | None) -> Iterator[tuple[int, Any]]:
+        """The period of each fit, and its noise: backwards in time, or sweeps with the same one."""
+        if self.H is not None:
+            for h in reversed(range(self.H)):
+                yield h, self.noise(h, rng)
+        else:
+            noise = self.noise(0, rng)
+            for _ in range(self.problem.sweeps(rng, before)):
+                yield 0, noise
+
+    def nothing(self, rng: Generator | None) -> bool:
+        """Whether the weights are 0 for want of data."""
+        raise NotImplementedError
+
+    def noise(self, h: int, rng: Generator | None) -> Any:
+        """What makes a draw of the fit to the data of period h; for the mean, nothing does."""
+        raise NotImplementedError
+
+    def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
+        """The mean and the draw that the noise gives, with the weights ``after`` in the targets."""
+        raise NotImplementedError
+
+    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
+        """The weights whose values stand in the targets: the sample, as printed."""
+        return theta
 
 
 def positions(A: int, legal: Any) -> Array:

@@ -57,6 +57,9 @@ from .compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 __all__ = ["DiscountedMDP", "FiniteMDP"]
 
 
+PIECE = (
+    3_000_000  # steps of compiled loops between two looks at Ctrl-C: some hundredths of a second
+)
 CUT = "cut"  # what a step says of an episode that only the clock has ended
 
 
@@ -336,7 +339,15 @@ class FiniteMDP:
         mu = as_probabilities(policy, (self.H, self.S, self.A))
         episodes = whole("episodes", episodes, hint="Pass episodes=100, say.")
         array_size("episodes", episodes, self.H + 1)
-        return _simulate(self.model, mu, episodes, generator(rng))
+        rng = generator(rng)
+        states = np.empty((episodes, self.H + 1), np.int64)
+        actions = np.empty((episodes, self.H), np.int64)
+        rewards = np.empty((episodes, self.H + 1))
+        some = max(PIECE // (self.H * self.A), 1)
+        for i in range(0, episodes, some):
+            piece = slice(i, i + some)
+            _simulate(self.model, mu, rng, states[piece], actions[piece], rewards[piece])
+        return states, actions, rewards
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
@@ -358,11 +369,11 @@ class FiniteMDP:
 
 
 @jit
-def _simulate(model: Model, mu: Floats, episodes: int, rng: Generator) -> tuple[Ints, Ints, Floats]:
+def _simulate(
+    model: Model, mu: Floats, rng: Generator, states: Ints, actions: Ints, rewards: Floats
+) -> None:
     H = mu.shape[0]
-    states, actions = np.empty((episodes, H + 1), np.int64), np.empty((episodes, H), np.int64)
-    rewards = np.empty((episodes, H + 1))
-    for episode in range(episodes):
+    for episode in range(states.shape[0]):
         s = first_state(model, rng)
         for h in range(H):
             a = draw(mu[h, s], rng.random())
@@ -370,7 +381,6 @@ def _simulate(model: Model, mu: Floats, episodes: int, rng: Generator) -> tuple[
             rewards[episode, h], s = step(model, h, s, a, rng)
         states[episode, H] = s
         rewards[episode, H] = last_reward(model, s, rng)
-    return states, actions, rewards
 
 
 @jit
@@ -391,12 +401,11 @@ def _rounding(model: Model, gamma: float) -> float:
 
 
 @jit
-def _value_iteration(model: Model, gamma: float) -> Floats:
-    """Q*."""
-    _, S, A, _ = model.successor.shape
-    Q, V, changed = np.empty((S, A)), np.zeros(S), True
+def _improve(model: Model, gamma: float, Q: Floats, V: Floats, sweeps: int) -> bool:
+    """Value iteration by so many sweeps, unless one changes nothing before; whether none did."""
+    S, A = Q.shape
     rounding = _rounding(model, gamma)
-    while changed:
+    for _ in range(sweeps):
         changed = False
         for s in range(S):
             for a in range(A):
@@ -404,15 +413,17 @@ def _value_iteration(model: Model, gamma: float) -> Floats:
             value = Q[s].max()
             changed |= abs(value - V[s]) > rounding
             V[s] = value
-    return Q
+        if not changed:
+            return False
+    return True
 
 
 @jit
-def _evaluation(model: Model, gamma: float, mu: Floats) -> Floats:
-    """V^μ."""
+def _assess(model: Model, gamma: float, mu: Floats, V: Floats, sweeps: int) -> bool:
+    """The same for the values of a policy."""
     S, A = mu.shape
-    V, changed, rounding = np.zeros(S), True, _rounding(model, gamma)
-    while changed:
+    rounding = _rounding(model, gamma)
+    for _ in range(sweeps):
         changed = False
         for s in range(S):
             value = 0.0
@@ -421,7 +432,9 @@ def _evaluation(model: Model, gamma: float, mu: Floats) -> Floats:
                     value += mu[s, a] * _ahead(model, gamma, V, s, a)
             changed |= abs(value - V[s]) > rounding
             V[s] = value
-    return V
+        if not changed:
+            return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,7 +491,10 @@ class DiscountedMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, A) array."""
-        return read_only(_value_iteration(self.model, self.gamma))
+        Q, V = np.empty((self.S, self.A)), np.zeros(self.S)
+        while _improve(self.model, self.gamma, Q, V, self._some_sweeps):
+            pass
+        return read_only(Q)
 
     @cached_property
     def V(self) -> Floats:
@@ -488,7 +504,15 @@ class DiscountedMDP:
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array, for a policy of (S,) actions or (S, A) probabilities of them."""
         mu = as_probabilities(policy, (self.S, self.A))
-        return _evaluation(self.model, self.gamma, mu)
+        V = np.zeros(self.S)
+        while _assess(self.model, self.gamma, mu, V, self._some_sweeps):
+            pass
+        return V
+
+    @property
+    def _some_sweeps(self) -> int:
+        """As many as a compiled call makes."""
+        return max(PIECE // self.model.successor.size, 1)
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin: s_0 ~ π."""

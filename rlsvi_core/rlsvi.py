@@ -12,7 +12,6 @@ and whose weights :math:`\theta^+` stand in its targets:
 
 - **per period** (Algorithms 1 and 3): H fits, from the last period backwards, each to the
   transitions of its own period with the weights of the next one;
-- **shared**: the same H fits, each to the transitions of all periods; the last one's weights act;
 - **stationary** (Algorithm 7, no horizon): ``sweeps`` fits to the last ``window`` transitions, with
   the weights of the fit before. (The paper prints the terminal test on :math:`s_i`, from which no
   action is ever taken; it belongs to :math:`s_i'`.)
@@ -21,7 +20,7 @@ RLSVI and LSVI differ in one line, sample or mean, and the linear bandit of appe
 11) is RLSVI with :math:`\gamma = 0`.
 
 :class:`Printed` rebuilds A and b from all data: the form to read and to trust, whose cost grows with
-every transition. Where features allow it, the doors take a learner that gives the same weights from
+every transition; :meth:`rlsvi_core.learner.Regressions.fit` has the order of its fits. Where features allow it, the doors take a learner that gives the same weights from
 the same draws at a cost that does not grow (:mod:`rlsvi_core.learners`), or grows slower.
 
 **Which λ and σ?** Pass the range of optimal values, ``value_range=(low, high)``, and scale features
@@ -39,7 +38,7 @@ from .acting import row_values
 from .agent import Agent, Epsilon, itself
 from .compiled import Floats, Generator, Seed
 from .features import FeatureMap, OneHot, Table
-from .learner import Learner, Options, Problem, Weights, positions, sweeping
+from .learner import Learner, Options, Problem, Regressions, Weights, positions
 from .regression import GaussianPosterior, fill_noise, suggest_parameters
 
 __all__ = ["Printed", "bootstrap", "lsvi", "rlsvi"]
@@ -53,40 +52,25 @@ class Transition(NamedTuple):
     following: Floats  # Φ(s', ·), one row per action; no rows if nothing follows
 
 
-class Printed(Learner):
+class Printed(Regressions):
     """Keeps its transitions in lists and solves the printed problem before each episode."""
 
-    same_draws = True  # whether all fits of one weight vector in an episode have the same noise
-
     def __init__(self, problem: Problem) -> None:
-        self.problem, phi = problem, problem.features
+        phi = problem.features
+        self.problem = problem
         self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, phi.K
-        window, fits = problem.options.window, self.H or 1 if problem.apart else 1
-        self.kept: list[deque[Transition]] = [deque(maxlen=window) for _ in range(fits)]
+        window = problem.options.window
+        self.kept: list[deque[Transition]] = [deque(maxlen=window) for _ in range(self.H or 1)]
 
-    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        """Algorithms 1, 3, 7 and 11."""
-        problem, periods = self.problem, self.H or 1
-        theta, mean = np.zeros((2, periods, self.K))
-        uniform = rng is None or problem.options.first == "uniform" or not self.K
-        if not any(self.kept) and uniform:
-            return Weights(theta, mean)  # section 4's footnote
-        if self.H is None and before is not None and before.theta.size:  # else K was not known
-            theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
-        after = self.in_targets(theta, mean)[0] if self.H is None else np.zeros(self.K)
-        fits = reversed(range(periods)) if problem.apart else sweeping(problem.sweeps, after)
-        z = None
-        for fit in fits:  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
-            h = fit if problem.apart else 0
-            data = self.kept[h]
-            if z is None or problem.apart or not self.same_draws:
-                z = self.noise(rng, len(data))
-            A, b = self.regression_problem(data, after)
-            mean[h], theta[h] = self.solve(A, b, z)
-            after = self.in_targets(theta, mean)[h]
-        if not problem.apart:
-            mean[:], theta[:] = mean[0], theta[0]
-        return Weights(theta, mean)
+    def nothing(self, rng: Generator | None) -> bool:
+        no_prior = rng is None or self.problem.options.first == "uniform"
+        return not self.K or (no_prior and not any(self.kept))
+
+    def noise(self, h: int, rng: Generator | None) -> Any:
+        z = np.zeros(self.K)
+        if rng is not None:
+            fill_noise(rng, z)
+        return z
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """The rows A and the targets b."""
@@ -100,22 +84,12 @@ class Printed(Learner):
             A[i], b[i] = phi, r + gamma * V
         return A, b
 
-    def solve(self, A: Floats, b: Floats, z: Any) -> tuple[Floats, Floats]:
+    def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
         """The posterior mean, and the draw that the noise z gives."""
+        A, b = self.regression_problem(self.kept[h], after)
         posterior = GaussianPosterior(self.K, self.problem.lam, self.problem.sigma).add_rows(A, b)
         mean = posterior.mean  # Algorithm 1, line 3; Algorithms 3 and 11, line 4; 7, line 2
-        return mean, posterior.draw(z)  # Algorithm 1, line 4; 7, 3; 11, 5
-
-    def noise(self, rng: Generator | None, rows: int) -> Any:
-        """What the draw of a fit to so many rows needs; for the mean, zeros."""
-        z = np.zeros(self.K)
-        if rng is not None:
-            fill_noise(rng, z)
-        return z
-
-    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
-        """The weights whose values stand in the targets: the sample, as printed."""
-        return theta
+        return mean, posterior.draw(noise)  # Algorithm 1, line 4; 7, 3; 11, 5
 
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
         rows = self._rows(h, s)
@@ -135,7 +109,7 @@ class Printed(Learner):
             if legal_next is not None:
                 following = following[positions(len(following), legal_next)]
         phi = rows[checks.index("a", a, len(rows))]
-        self.kept[h if self.problem.apart else 0].append(Transition(phi, r, following))
+        self.kept[h if self.H is not None else 0].append(Transition(phi, r, following))
 
     def _rows(self, h: int, s: Any) -> Floats:
         rows = self.problem.features(h, s)
@@ -155,11 +129,11 @@ def _learner(problem: Problem, printed: bool) -> Learner:
     checks.flag(printed=printed)
     if printed:
         return Printed(problem)
-    if options.window is None and not options.shared and isinstance(phi, OneHot):
+    if options.window is None and isinstance(phi, OneHot):
         return Counts(problem)
     if options.window is None and isinstance(phi, Table):
         return Sums(problem)
-    return Printed(problem) if options.shared else Rows(problem)
+    return Rows(problem)
 
 
 def _problem(
@@ -187,12 +161,6 @@ def _problem(
                     f"{name} is {getattr(options, name)!r} and H is {phi.H}",
                     f"Leave {name} out, or leave H out and discount.",
                 )
-    elif options.shared:
-        checks.fail(
-            "weights can be shared by periods where there is a horizon",
-            "shared is True and H is None",
-            "Pass H; without it there is one weight vector for all time.",
-        )
     elif isinstance(phi, Table) and gamma is None:
         checks.fail(
             "a table for all periods needs a horizon or a discount",
@@ -244,7 +212,7 @@ def rlsvi(
     ----------
     features : FeatureMap, array_like or callable
         What to generalise by: an (H, S, A, K) or (S, A, K) table, a function of the
-        observation, or of period and observation, that returns (A, K) rows, or any
+        observation that returns (A, K) rows, or any
         :class:`rlsvi_core.features.maps.FeatureMap`, such as ``features.one_hot(H, S, A)``. An
         agent can be pickled if they can: a function of a module can, a lambda cannot.
     lam : float, optional
@@ -389,7 +357,7 @@ def bootstrap(
     """
     from .learners.bootstrap import learner
 
-    _refuse("bootstrap", options, "truncate", "first", "shared")
+    _refuse("bootstrap", options, "truncate", "first")
     value_range = checks.pair("value_range", value_range, hint=RANGE)
     problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
     return Agent(

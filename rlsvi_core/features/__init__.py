@@ -6,7 +6,6 @@ from .maps import (
     OneHot,
     PerAction,
     Table,
-    check,
     one_hot,
 )
 from .paper import agnostic, coherent, tabular
@@ -18,7 +17,6 @@ __all__ = [
     "PerAction",
     "Table",
     "agnostic",
-    "check",
     "coherent",
     "one_hot",
     "tabular",

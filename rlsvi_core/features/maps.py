@@ -2,25 +2,21 @@
 
 A :class:`FeatureMap` computes the rows Φ_h(s, ·). ``FeatureMap.of`` makes one of an
 (H, S, A, K) table, of an (S, A, K) one that serves all periods, or of a function of the
-observation, or of period and observation, that returns (A, K) rows. ``check`` looks for what is
-usually wrong.
+observation that returns (A, K) rows. Features that change with the period are a table or a subclass.
 """
 
 import copy
-import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..checks import MOST, array, array_size, fail, index, numbers, whole
-from ..compiled import Array, Floats, Ints
+from ..compiled import Array, Floats
 
-__all__ = ["FeatureMap", "OneHot", "PerAction", "check", "one_hot"]
+__all__ = ["FeatureMap", "OneHot", "PerAction", "one_hot"]
 
 
 def _horizon(H: Any) -> int | None:
@@ -31,9 +27,9 @@ def _horizon(H: Any) -> int | None:
     )
 
 
-def _called(function: Callable[..., Any], of_period: bool, h: int, s: Any) -> Floats:
+def _called(function: Callable[[Any], Any], s: Any) -> Floats:
     """What a user's function returns, as an array of numbers."""
-    x = function(h, s) if of_period else function(s)
+    x = function(s)
     return x if type(x) is np.ndarray and x.dtype == float else numbers("what features return", x)
 
 
@@ -134,46 +130,15 @@ class Table(FeatureMap):
         return np.asarray(self.Phi[index("h", h, len(self.Phi)), index("s", s, self.S or 0)])
 
 
-def _of_period(function: Callable[..., Any]) -> bool:
-    """Whether a feature function is one of period and observation, not of the latter alone."""
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # something built in
-        return False
-    except TypeError:
-        fail(
-            "features are a function of the observation, or of period and observation",
-            f"it is {function!r}",
-            "Pass lambda s: table[s], say.",
-            TypeError,
-        )
-    takes = {n for n in range(3) if _can_bind(signature, n)}
-    if takes.isdisjoint({1, 2}):
-        fail(
-            "features are a function of the observation, or of period and observation",
-            f"it takes {signature}",
-            "Pass lambda s: …, or lambda h, s: …; give other arguments a default.",
-        )
-    return 1 not in takes
-
-
-def _can_bind(signature: inspect.Signature, n: int) -> bool:
-    """Whether a function can be called with n arguments."""
-    try:
-        signature.bind(*range(n))
-    except TypeError:
-        return False
-    return True
-
-
 class Computed(FeatureMap):
-    """The rows that a function of the observation, or of period and observation, returns."""
+    """The rows that a function of the observation returns, the same in all periods."""
 
-    def __init__(self, function: Callable[..., Any], H: int | None = None) -> None:
-        self.function, self.H, self._of_period = function, _horizon(H), _of_period(function)
+    def __init__(self, function: Callable[[Any], Any], H: int | None = None) -> None:
+        self.function = function
+        self.H = _horizon(H)
 
     def __call__(self, h: int, s: Any) -> Floats:
-        return _called(self.function, self._of_period, h, s)
+        return _called(self.function, s)
 
 
 class PerAction(FeatureMap):
@@ -182,7 +147,7 @@ class PerAction(FeatureMap):
     Parameters
     ----------
     phi : callable
-        A function of the observation, or of period and observation, that returns d features.
+        A function of the observation that returns d features.
     A : int
         Number of actions.
     d : int
@@ -200,8 +165,8 @@ class PerAction(FeatureMap):
     array([[1. , 0.5]])
     """
 
-    def __init__(self, phi: Callable[..., Any], A: int, d: int = 0, H: int | None = None) -> None:
-        self.phi, self._of_period = phi, _of_period(phi)
+    def __init__(self, phi: Callable[[Any], Any], A: int, d: int = 0, H: int | None = None) -> None:
+        self.phi = phi
         d = whole("d", d, hint="d counts features; 0: the first call tells.")
         self.A = self.blocks = self.check_size(A, d, f"d is {d}", "Choose fewer.")
         self.H, self.K = _horizon(H), self.A * d
@@ -221,7 +186,7 @@ class PerAction(FeatureMap):
 
     def compact(self, h: int, s: Any) -> Floats:
         """φ(s) as the one row of a (1, d) array."""
-        phi = _called(self.phi, self._of_period, h, s)
+        phi = _called(self.phi, s)
         if not self.K:
             self.check_size(self.blocks, phi.size, f"phi returned {phi.size}", "Choose fewer.")
         if phi.ndim != 1 or not phi.size or (self.K and phi.size * self.blocks != self.K):
@@ -299,112 +264,4 @@ class OneHot(FeatureMap):
         return np.tile(table, (self.H, 1, 1, 1))
 
 
-def one_hot(H: int | None, S: int | ArrayLike, A: int) -> FeatureMap:
-    """One feature for each state-action pair; for several discrete components, one for each value
-    of each component, and action.
-
-    Parameters
-    ----------
-    H : int or None
-        Number of periods, or None for one weight vector for all time.
-    S : int or array_like of int
-        Number of states, or the sizes of the components (``space.nvec`` of a MultiDiscrete).
-        Components then add up; to tell all their combinations apart, number them by
-        ``np.ravel_multi_index`` and pass that many states.
-    A : int
-        Number of actions.
-
-    Returns
-    -------
-    FeatureMap
-        :class:`OneHot`, which has fast forms with and without H, for S states; else ‖φ‖ = 1.
-
-    Examples
-    --------
-    >>> one_hot(10, 16, 4)
-    OneHot(H=10, S=16, A=4)
-    >>> one_hot(None, (2, 3), 1)(0, (1, 2)).round(2)
-    array([[0.  , 0.71, 0.  , 0.  , 0.71]])
-    """
-    if not isinstance(S, (list, tuple, np.ndarray)):
-        n = whole("S", S, 1, hint="It counts states, or the values of each component.")
-        return OneHot(H, n, A)
-    sizes = [whole("S", n, 1, hint="It counts the values of each component.") for n in S]
-    return PerAction(partial(_indicators, np.array(sizes, np.int64)), A, sum(sizes), H)
-
-
-def _indicators(sizes: Ints, s: Any) -> Floats:
-    """One feature on for each component, such that ‖φ‖ = 1."""
-    s = np.atleast_1d(s)
-    if s.shape != sizes.shape or s.dtype.kind not in "iu" or (s < 0).any() or (s >= sizes).any():
-        fail(
-            f"a state has components from 0 to below {sizes.tolist()}",
-            f"it is {s.tolist()}",
-            "Pass the sizes of the observation space.",
-            IndexError,
-        )
-    phi = np.zeros(sizes.sum())
-    phi[np.cumsum(sizes) - sizes + s] = 1 / math.sqrt(sizes.size)
-    return phi
-
-
-def check(features: Any, observations: Iterable[Any], h: int = 0) -> list[str]:
-    """List what is wrong with features, by trying them on some observations.
-
-    Parameters
-    ----------
-    features : FeatureMap, array_like or callable
-        A feature map, a table, or a function of the observation, or of period and observation.
-    observations : iterable
-        Some dozens that an agent may meet.
-    h : int
-        The period to try.
-
-    Returns
-    -------
-    list of str
-        One sentence per problem; empty if there is none.
-
-    Examples
-    --------
-    >>> check(lambda s: np.kron(np.eye(2), [1.0, s]), [0.1, 0.5])
-    []
-    >>> check(lambda s: [[1.0, s], [s, 1.0]], [0.5, float("nan")])
-    ['observation 1 gives NaN or infinite features']
-    """
-    phi, found = FeatureMap.of(features), list[str]()
-    rows = list[Floats]()
-    for i, s in enumerate(observations):
-        try:
-            x = np.array(phi(h, s), float)  # a copy: a function may use its array again
-        except Exception as error:  # whatever the function does
-            return [f"observation {i} gives no array of numbers: {type(error).__name__}: {error}"]
-        if x.ndim != 2 or x.size == 0:
-            return [f"observation {i} gives shape {x.shape}; it must be (actions, K)"]
-        if rows and x.shape != rows[0].shape:
-            return [
-                f"observation {i} gives shape {x.shape}, and observation 0 {rows[0].shape}: "
-                f"the number of features must not change, and masks say what is legal"
-            ]
-        if not np.isfinite(x).all():
-            found.append(f"observation {i} gives NaN or infinite features")
-        rows.append(x)
-    if not rows:
-        fail("check tries some observations", "there are none", "Pass env.reset()[0], say.")
-    X = np.array(rows)
-    norms = np.sqrt((X**2).sum(axis=2))
-    if X.shape[1] > 1 and (X == X[:, :1]).all(where=np.isfinite(X)):
-        found.append("all actions have the same row everywhere: the agent cannot tell them apart")
-    if len(X) > 1 and (X == X[:1]).all():
-        found.append("all observations have the same rows: the agent cannot tell them apart")
-    if (small := norms.min()) < (large := norms.max()) / 100:
-        found.append(
-            f"the norms of rows range from {small:.3g} to {large:.3g}: one lambda cannot "
-            f"suit all; scale them to 1"
-        )
-    elif small < 0.1 or large > 10:
-        found.append(
-            f"the norms of rows range from {small:.3g} to {large:.3g}: lambda and sigma from "
-            f"value_range are for rows of norm 1; scale them to it"
-        )
-    return found
+one_hot = OneHot  # by the name that bases have

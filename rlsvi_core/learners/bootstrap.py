@@ -68,7 +68,6 @@ with k the pair itself. With others, and :math:`c(s, a)` the coefficients of its
     \Bigl(\sum_{s,a} Y c^\top + (G_k t_k)_k\Bigr), \qquad \tilde Q_h = C_h v_h .
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -81,13 +80,10 @@ from ..compiled import Array, Floats, Generator, inlined, jit
 from ..features import OneHot, Table
 from ..learner import (
     ENDED,
-    MOST_SWEEPS,
-    SETTLED,
+    NO_DRAWS,
     Learner,
     Problem,
     Targets,
-    Weights,
-    sweeping,
 )
 from ..loop import Task, compiled_loop
 from ..regression import factorise, solve, solve_transposed
@@ -169,12 +165,35 @@ def _sums(seen: History, w: Floats, h: int, s: int, a: int, V: Floats) -> tuple[
 
 
 @jit
-def _solve(data: Data, h: int, V: Floats) -> None:
+def _factor(data: Data, h: int) -> Floats:
+    """U'U of step 3, with (K, K) entries; none where pairs span themselves."""
+    seen, draw, C = data.seen, data.draw, data.C
+    _, S, A = data.Q.shape
+    K = C.shape[3]
+    M, nothing = np.zeros((K, K)), np.zeros(S)
+    if K == 0:
+        return M
+    for k in range(K):
+        M[k, k] = draw.visits[h, k]
+    for s in range(S):
+        for a in range(A):
+            if seen.first[h, s, a] >= 0:
+                W, _ = _sums(seen, draw.data, h, s, a, nothing)
+                c = C[h, s, a]
+                for k in range(K):
+                    for j in range(k, K):
+                        M[k, j] += W * c[k] * c[j]
+    factorise(M)
+    return M
+
+
+@jit
+def _solve(data: Data, h: int, U: Floats, V: Floats) -> None:
     """Step 3: set Q̃_h; V holds γṼ of what follows."""
     seen, draw, C, Q = data.seen, data.draw, data.C, data.Q
     _, S, A = Q.shape
-    low, width = data.ends[0], data.ends[1] - data.ends[0]
-    if C.size == 0:
+    K, low, width = U.shape[0], data.ends[0], data.ends[1] - data.ends[0]
+    if K == 0:
         for s in range(S):
             for a in range(A):
                 W, Y = _sums(seen, draw.data, h, s, a, V)
@@ -182,23 +201,17 @@ def _solve(data: Data, h: int, V: Floats) -> None:
                 G, t = draw.visits[h, k], low + width * draw.share[h, k]
                 Q[h, s, a] = (G * t + Y) / (G + W)
         return
-    K = C.shape[3]
-    M, x = np.zeros((K, K)), np.empty(K)
+    x = np.empty(K)
     for k in range(K):
-        M[k, k] = draw.visits[h, k]
         x[k] = draw.visits[h, k] * (low + width * draw.share[h, k])
     for s in range(S):
         for a in range(A):
             if seen.first[h, s, a] >= 0:
-                W, Y = _sums(seen, draw.data, h, s, a, V)
-                c = C[h, s, a]
+                _, Y = _sums(seen, draw.data, h, s, a, V)
                 for k in range(K):
-                    x[k] += Y * c[k]
-                    for j in range(k, K):
-                        M[k, j] += W * c[k] * c[j]
-    factorise(M)
-    solve_transposed(M, x)
-    solve(M, x)
+                    x[k] += Y * C[h, s, a, k]
+    solve_transposed(U, x)
+    solve(U, x)
     for s in range(S):
         for a in range(A):
             value = 0.0
@@ -222,26 +235,8 @@ def _fit(data: Data, rng: Generator) -> None:
     _draw_weights(data, rng)
     V = np.zeros(data.Q.shape[1])
     for h in range(data.Q.shape[0] - 1, -1, -1):
-        _solve(data, h, V)
+        _solve(data, h, _factor(data, h), V)
         _look_ahead(data, h, V)
-
-
-@jit
-def _sweep(data: Data, sweeps: int, settle: bool, rng: Generator) -> None:
-    """So many fits without a horizon, each with the values of the one before."""
-    _draw_weights(data, rng)
-    S = data.Q.shape[1]
-    V, before = np.empty(S), np.empty(S)
-    _look_ahead(data, 0, V)
-    for _ in range(sweeps):
-        before[:] = V
-        _solve(data, 0, V)
-        _look_ahead(data, 0, V)
-        change, largest = 0.0, 1.0
-        for s in range(S):
-            change, largest = max(change, abs(V[s] - before[s])), max(largest, abs(V[s]))
-        if settle and change <= SETTLED * largest:
-            break
 
 
 @inlined
@@ -260,6 +255,7 @@ class Outcomes(counts.Table):
         phi: Any = problem.features
         super().__init__(phi.H, phi.S, phi.A)
         self.problem, self.ends, self.kappa, self.K = problem, value_range, kappa, phi.K
+        self.S: int = phi.S
         self.C = np.zeros((0, 0, 0, 0))
         if isinstance(phi, Table):
             pairs = spanners(phi, phi.K, True)
@@ -287,17 +283,32 @@ class Outcomes(counts.Table):
 
     def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
         Q = np.zeros(self._seen.n.shape) if before is None else before.copy()
-        data = self.data(Q, rng is not None)
-        rng = np.random.default_rng(0) if rng is None else rng
+        data, draws = self.data(Q, rng is not None), NO_DRAWS if rng is None else rng
         if self.H is not None:
-            _fit(data, rng)
-        else:
-            settle = self.problem.sweeps == math.inf
-            _sweep(data, MOST_SWEEPS if settle else int(self.problem.sweeps), settle, rng)
+            _fit(data, draws)
+            return Q
+        _draw_weights(data, draws)
+        U, V = _factor(data, 0), np.empty(self.S)
+        _look_ahead(data, 0, V)
+        for _ in range(self.problem.sweeps(rng, before)):
+            last = V.copy()
+            _solve(data, 0, U, V)
+            _look_ahead(data, 0, V)
+            if np.array_equal(V, last):  # and so they will stay
+                break
         return Q
 
 
 # ------------------------------------------------------------------------------ rows of features
+
+
+class Regression(NamedTuple):
+    """A regression with its random weights, whatever its targets are."""
+
+    C: Floats  # (N, d) rows as combinations of spanning pairs
+    weights: Floats  # (B, N) of the transitions, those of other blocks 0
+    imagined: Floats  # (B, d) what the imagined visits add to the right-hand side
+    factors: list[Any]  # of each block
 
 
 class Weighted(Keeping):
@@ -328,47 +339,34 @@ class Weighted(Keeping):
         _imagine(self.kappa, rng, visits, share)
         return Draw(rng.standard_exponential(rows), visits, share)
 
-    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        if not self.kept:  # nothing is known yet, not even K
-            return Weights(np.zeros((self.H or 1, 0)))
-        theta = np.zeros((len(self.kept), self.kept[0].c.size))
-        if self.H is not None:
-            after = np.zeros(theta.shape[1])
-            for h in reversed(range(self.H)):
-                after = theta[h] = self._regression(h, rng)(after)
-            return Weights(theta)
-        if before is not None and before.theta.size:
-            theta[:] = before.theta
-        solved = self._regression(0, rng)
-        for _ in sweeping(self.problem.sweeps, theta[0]):
-            theta[0] = solved(theta[0])
-        return Weights(theta)
+    def nothing(self, rng: Generator | None) -> bool:
+        return not self.K
 
-    def _regression(self, h: int, rng: Generator | None) -> Any:
-        """Draw weights for the data of a regression; the function that gives θ for the weights in
-        the targets (step 3)."""
-        data = self.data_of(h)
-        columns, (blocks, d), inverse = data.columns, data.c.shape, self.spanners[h].inverse
+    def noise(self, h: int, rng: Generator | None) -> Regression:
+        """Draw weights for the data of a regression."""
+        data, inverse = self.data_of(h), self.spanners[h].inverse
+        columns, (blocks, d) = data.columns, data.c.shape
         draw = self.draw_weights(rng, data.used, blocks * d)
         low, high = self.ends
         visits = draw.visits.reshape(blocks, d)
         imagined = visits * (low + (high - low) * draw.share).reshape(blocks, d)
-        C = (
-            columns.x @ inverse
-        )  # before squares are taken: those of x lose digits if rows are nearly
-        apart = columns.apart(draw.data, blocks)  # collinear
+        # The inverse comes before squares are taken: those of x lose digits where rows are nearly
+        # collinear.
+        C = columns.x @ inverse
+        weights = columns.apart(draw.data, blocks)
         factors = [
             cho_factor((C * own[:, None]).T @ C + np.diag(g))
-            for own, g in zip(apart, visits, strict=True)
+            for own, g in zip(weights, visits, strict=True)
         ]
+        return Regression(C, weights, imagined, factors)
 
-        def solved(after: Floats) -> Floats:
-            q = after.reshape(blocks, d) @ columns.there.reshape(-1, d).T
-            b = targets_of(
-                q, columns.legal, columns.ended, columns.r, Targets(self.problem.gamma, low, high)
-            )
-            x = (apart * b) @ C + imagined
-            v = np.array([cho_solve(U, one) for U, one in zip(factors, x, strict=True)])
-            return np.asarray((v @ inverse.T).ravel())
-
-        return solved
+    def solve(self, h: int, after: Floats, noise: Regression) -> tuple[Floats, Floats]:
+        """Step 3."""
+        columns, (blocks, d) = self.kept[h].columns, self.kept[h].c.shape
+        targets = Targets(self.problem.gamma, *self.ends)
+        q = after.reshape(blocks, d) @ columns.there.reshape(-1, d).T
+        b = targets_of(q, columns.legal, columns.ended, columns.r, targets)
+        x = (noise.weights * b) @ noise.C + noise.imagined
+        v = np.array([cho_solve(U, one) for U, one in zip(noise.factors, x, strict=True)])
+        theta = np.asarray((v @ self.spanners[h].inverse.T).ravel())
+        return theta, theta

@@ -32,7 +32,7 @@ from scipy.linalg.blas import dtrsv
 
 from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, jit
-from ..learner import Learner, Problem, Targets, Weights, check_growth, positions, sweeping
+from ..learner import Problem, Regressions, Targets, Weights, positions
 from ..regression import draw_blocks, fill_noise
 
 
@@ -156,14 +156,15 @@ def _value(s: Any) -> Any:
     return (type(s), s) if isinstance(s, (int, float, str, np.generic)) else object()
 
 
-class Keeping(Learner):
-    """What learners share that keep rows of features. A subclass has ``fit``."""
+class Keeping(Regressions):
+    """What learners share that keep rows of features."""
 
     one_step = False  # whether sums replace the rows
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
-        self.problem, self.H, self.S, self.A = problem, phi.H, phi.S, phi.A
+        self.problem = problem
+        self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, 0
         self.kept: list[Kept] = []  # of each regression, once the sizes are known
         self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))  # h, what it was, its rows
         if phi.K and phi.A:
@@ -172,7 +173,8 @@ class Keeping(Learner):
     def _allocate(self, n: int, d: int) -> None:
         B, fits = self.problem.features.blocks, self.H or 1
         checks.array_size("the regressions", fits + 3, B, d, d)  # 3 in a plan
-        self.A, self.kept = n * B, [nothing_kept(n, d, B) for _ in range(fits)]
+        self.A, self.K = n * B, B * d
+        self.kept = [nothing_kept(n, d, B) for _ in range(fits)]
 
     def rows(self, h: int, s: Any) -> Array:
         """The compact rows of an observation, checked; of the last one, without another call."""
@@ -200,7 +202,7 @@ class Keeping(Learner):
             checks.fail(
                 "features must be finite",
                 f"for {s!r} entry {np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
-                "rlsvi_core.features.check says where; scale or correct the observation.",
+                "Scale or correct the observation.",
             )
         return X
 
@@ -258,40 +260,17 @@ class Rows(Keeping):
         super().__init__(problem)
         self.one_step = problem.gamma == 0 and problem.options.window is None
 
-    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        problem = self.problem
-        if not self.kept:  # nothing is known yet, not even K
-            return Weights(np.zeros((self.H or 1, 0)), np.zeros((self.H or 1, 0)))
+    def nothing(self, rng: Generator | None) -> bool:
         data = [self.data_of(h) for h in range(len(self.kept))]
-        B, d = data[0].c.shape
-        theta, mean = np.zeros((2, len(data), B * d))
-        if not any(kept.used for kept in data) and (
-            rng is None or problem.options.first == "uniform"
-        ):
-            return Weights(theta, mean)
-        if self.H is not None:
-            after = np.zeros(B * d)
-            for h in reversed(range(self.H)):
-                mean[h], theta[h] = self._solve(data[h], self._factor(data[h]), after, self._z(rng))
-                after = self.in_targets(theta, mean)[h]
-            return Weights(theta, mean)
-        if before is not None and before.theta.size:
-            theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
-        U, z, after = self._factor(data[0]), self._z(rng), self.in_targets(theta, mean)[0]
-        for _ in sweeping(problem.sweeps, after):
-            mean[0], theta[0] = self._solve(data[0], U, after, z)
-        check_growth(theta)
-        return Weights(theta, mean)
+        no_prior = rng is None or self.problem.options.first == "uniform"
+        return not self.K or (no_prior and not any(kept.used for kept in data))
 
-    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
-        """The weights whose values stand in the targets: the sample, as printed."""
-        return theta
-
-    def _z(self, rng: Generator | None) -> Floats:
-        z = np.zeros(self.kept[0].c.shape)
+    def noise(self, h: int, rng: Generator | None) -> tuple[Floats, Floats]:
+        """The factor of each block, and its z."""
+        z = np.zeros(self.kept[h].c.shape)
         if rng is not None:
             fill_noise(rng, z)
-        return z
+        return self._factor(self.kept[h]), z
 
     def _factor(self, data: Kept) -> Floats:
         """U_b of each block, as Fortran has it."""
@@ -306,8 +285,8 @@ class Rows(Keeping):
             )
         return np.asarray(L.transpose(0, 2, 1))
 
-    def _solve(self, data: Kept, U: Floats, after: Floats, z: Floats) -> tuple[Floats, Floats]:
-        """The posterior mean and the draw, given the weights in the targets."""
+    def solve(self, h: int, after: Floats, noise: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        data, (U, z) = self.kept[h], noise
         columns, (B, d) = data.columns, data.c.shape
         if self.one_step:
             w = data.c.copy()

@@ -48,7 +48,8 @@ def write(files: dict[Path, bytes]) -> None:
     try:
         for file, data in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            with scratch[file].open("wb") as stream:
+            scratch[file].unlink(missing_ok=True)
+            with scratch[file].open("xb") as stream:  # a new file, at no link that somebody left
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())

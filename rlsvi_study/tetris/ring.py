@@ -21,7 +21,7 @@ placement is found in single precision, twice as fast, and its value computed in
 import functools
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,7 +32,7 @@ from rlsvi_core.acting import choose, highest
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
 from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, place, placements
 from rlsvi_core.features import FeatureMap
-from rlsvi_core.learner import Problem, Weights, sweeping
+from rlsvi_core.learner import Problem, Weights
 from rlsvi_core.loop import Task
 from rlsvi_core.regression import GaussianPosterior, draw, fill_noise, solve_transposed
 from rlsvi_core.rlsvi import Printed, Transition
@@ -123,8 +123,6 @@ class Placements(FeatureMap):
 class AsPrinted(Printed):
     """The printed form, in this reading."""
 
-    same_draws = False
-
     def __init__(self, problem: Problem, reading: Reading) -> None:
         super().__init__(problem)
         self.reading, self.free = reading, self.K - reading.known.size
@@ -137,13 +135,15 @@ class AsPrinted(Printed):
         A, b = super().regression_problem(data, after)
         return A[:, : self.free], b - A[:, self.free :] @ self.reading.known  # moved over
 
-    def noise(self, rng: Generator | None, rows: int) -> Noise:
-        return self.reading.noise(rng, self.free, rows)
+    def fits(self, rng: Generator | None, before: Weights | None) -> Iterator[tuple[int, Noise]]:
+        for _ in range(self.problem.sweeps(rng, before)):
+            yield 0, self.reading.noise(rng, self.free, len(self.kept[0]))
 
-    def solve(self, A: Floats, b: Floats, z: Noise) -> tuple[Floats, Floats]:
+    def solve(self, h: int, after: Floats, noise: Noise) -> tuple[Floats, Floats]:
+        A, b = self.regression_problem(self.kept[h], after)
         lam, sigma, known = self.problem.lam, self.problem.sigma, self.reading.known
         posterior = GaussianPosterior(self.free, lam, sigma).add_rows(A, b)
-        theta = posterior.draw(z.z, drawn_sigma(sigma, posterior.residual, z.g))
+        theta = posterior.draw(noise.z, drawn_sigma(sigma, posterior.residual, noise.g))
         return np.append(posterior.mean, known), np.append(theta, known)
 
     def in_targets(self, theta: Floats, mean: Floats) -> Floats:
@@ -315,13 +315,12 @@ class Ring(Learner):
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
         problem, reading, rows = self.problem, self.reading, int(self.buffer.at[1])
-        theta, mean = reading.start(self.K)
-        if before is not None:
-            theta[:], mean[:] = before.mean if rng is None else before.theta, before.mean
+        before = reading.start(self.K) if before is None else before
+        theta, mean = before.theta.copy(), before.mean.copy()
         if rng is None and not rows:
             return Weights(theta, mean)
         after, free = reading.in_targets(theta, mean)[0], self.free
-        for _ in sweeping(problem.sweeps, after):
+        for _ in range(problem.sweeps(rng, before)):
             noise = reading.noise(rng, free, rows)
             mean[0, :free], theta[0, :free] = self._solve(after, noise)
         return Weights(theta, mean)
@@ -342,7 +341,9 @@ class Ring(Learner):
         column_values(X.T, len(X), fitted.theta[0], q)
         return q
 
-    def add(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+    def add(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
         X, there = self._table(s), self._table(s if s_next is None else s_next)
         reached = self.buffer.X[-1, :, : self.buffer.n[-1]]
         if reached.size and not np.array_equal(X.T, reached):

@@ -86,7 +86,7 @@ def learner(
     lam: float = 1.0,
     sigma: float = 1.0,
     gamma: float = 0.99,
-    sweeps: float = 1,
+    sweeps: int = 1,
     window: int = WINDOW,
     reading: str = "value",
     targets: str = "sample",

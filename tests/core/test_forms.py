@@ -22,6 +22,7 @@ from worlds import (
     given,
     legal,
     same,
+    short_means,  # noqa: F401
 )
 
 from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
@@ -48,12 +49,11 @@ RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 @pytest.mark.parametrize(
     ("world", "choice", "learner"),
     [
-        *[("table", "as it is", Sums), ("table", "shared", Sums), ("table", "window", Rows)],
+        *[("table", "as it is", Sums), ("table", "window", Rows)],
         *[("one table", "as it is", Sums), ("one table, H", "as it is", Sums)],
         *[("one-hot", "as it is", Counts), ("one-hot, later H", "cut", Counts)],
         *[("one-hot, no H", "as it is", Counts), ("one-hot, no H", "window", Rows)],
         *[("crossed", "as it is", Rows), ("function, H", "as it is", Rows)],
-        *[("crossed, H", "shared", Printed), ("one-hot", "shared", Printed)],
     ],
 )
 def test_the_learner_that_is_taken(world, choice, learner):
@@ -299,7 +299,7 @@ def test_the_bootstrap_is_weighted_least_squares(masks):
         (PHI[0], {"H": H}),
         (features.OneHot(H, S, 4), {}),
         (PHI[0], {"gamma": 0.8, "options": Options(sweeps=3)}),
-        (features.OneHot(None, S, 4), {"gamma": 0.8, "options": Options(sweeps=math.inf)}),
+        (features.OneHot(None, S, 4), {"gamma": 0.8, "options": Options(sweeps=200)}),
     ],
     ids=["table", "one table", "one-hot", "table, no H", "one-hot, no H"],
 )

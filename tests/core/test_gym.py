@@ -104,11 +104,33 @@ def test_an_observation_that_is_written_into_does_no_harm():
     assert seen == [(0, 1), (1, 2), (2, 3)]
 
 
+@pytest.mark.parametrize(("given", "dtype"), [([3, 4], np.uint8), ([0.1, 0.7], np.float32)])
+def test_an_observation_has_its_boxs_type(given, dtype):
+    ((_, s, _, _, _),) = told(
+        Script([(given, 0.5, True, False, {})], (given, {}), Box(0, 9, (2,), dtype)), S=None
+    )
+    assert s.dtype == dtype
+    assert np.array_equal(s, np.array(given, dtype))
+
+
 def test_masks_are_used_for_acting_and_in_targets():
     masks = [{"action_mask": np.array(mask, np.int8)} for mask in ([1, 1, 0], [1, 0, 0], [0, 0, 0])]
     steps = [(1, 0.0, False, False, masks[1]), (1, 0.0, True, False, masks[2])]
     env = Script(steps, (0, masks[0]), actions=Discrete(3))
     assert told(env, A=3) == [(0, 0, 1, 0.0, 1, [0]), (1, 1, 0, 0.0, None)]
+
+
+@pytest.mark.parametrize("masked", [0, 1])
+def test_a_mask_that_was_there_once_does_not_go_missing(masked):
+    """Without it everything would be allowed: it is as likely a key that is misspelt."""
+    infos = [{}, {}]
+    infos[masked] = {"action_mask": np.array([0, 1, 1], np.int8)}
+    later = (1, 0.5, False, False, {})
+    env = Script([(1, 0.5, False, False, infos[1]), later], (0, infos[0]), actions=Discrete(3))
+    learner = Witness(A=3)
+    with pytest.raises(ValueError, match="every info has an action_mask"):
+        Agent(learner).learn(env, 1)
+    assert len(learner.told) == masked
 
 
 def test_what_a_mask_forbids_is_not_done():
@@ -181,6 +203,8 @@ ONE = np.zeros(1, np.float32)
         (Script(first=(ONE + 2, {}), space=Box(0, 1, (1,))), None, "space"),
         (Script(first=(np.zeros(2), {}), space=Box(0, 1, (1,))), None, "space"),
         (Script([(5, 0.5, False, False, {})]), 2, "space"),
+        (Script(first=(np.array([0.7]), {}), space=Box(0, 9, (1,), np.int64)), None, "loses"),
+        (Script(first=(np.array([256]), {}), space=Box(0, 9, (1,), np.uint8)), None, "loses"),
         (Script([(1, np.nan, False, False, {})]), 2, "reward"),
         (Script([(1, 0.5, True, {})]), 2, "terminated"),  # as the older gym had it
         (Script(first=0), 2, "info"),  # the same

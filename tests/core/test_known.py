@@ -8,6 +8,8 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium")
 
 
+from gymnasium import wrappers  # noqa: E402
+
 from rlsvi_core import Agent, Learner  # noqa: E402
 from rlsvi_core.gymnasium import finite_mdp  # noqa: E402
 
@@ -99,6 +101,21 @@ STAY = [(1.0, 0, 0.0, False)]
 def test_a_table_that_is_not_as_gymnasium_has_it_is_refused(P, rest, keyword):
     with pytest.raises((ValueError, IndexError), match=keyword):
         finite_mdp(with_table(P, **rest), H=2)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda env: wrappers.TransformReward(env, lambda r: 10 * r),
+        lambda env: wrappers.TransformAction(env, lambda a: 3 - a, env.action_space),
+        lambda env: wrappers.TimeLimit(wrappers.DelayObservation(env, 1), 20),
+    ],
+)
+def test_a_wrapper_that_changes_the_game_is_refused(changed):
+    env = gymnasium.make("FrozenLake-v1")
+    with pytest.raises(ValueError, match="wrapper"):
+        finite_mdp(changed(env), 20)
+    assert finite_mdp(wrappers.RecordEpisodeStatistics(env), 20).value == finite_mdp(env, 20).value
 
 
 def test_an_environment_without_a_table_or_a_time_limit_is_refused():

@@ -1,6 +1,8 @@
 """Section 2: backward induction, policy evaluation and simulation of a finite-horizon MDP."""
 
 import itertools
+import signal
+import time
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -288,6 +290,47 @@ def test_the_value_of_a_discounted_policy_solves_its_linear_equations(make_mdp, 
     np.testing.assert_allclose(mdp.evaluate(mdp.Q.argmax(axis=1)), mdp.V, rtol=1e-12, atol=1e-12)
     ahead = np.einsum("san,san->sa", mdp.P, mdp.R + 0.9 * mdp.V)
     np.testing.assert_allclose(mdp.Q, ahead, rtol=1e-12, atol=1e-12)
+
+
+# --- Ctrl-C ---------------------------------------------------------------------------------
+
+
+def dense(S, gamma):
+    P = np.random.default_rng(S).dirichlet(np.ones(S), (S, 2))
+    return DiscountedMDP(P, np.ones((S, 2)), gamma)
+
+
+def wide(A):
+    return FiniteMDP(np.ones((9, 1, A, 1)), np.zeros((9, 1, A))), np.full((9, 1), A - 1)
+
+
+LONG = {
+    "optimal values": lambda brief: dense(*((2, 0.5) if brief else (200, 1 - 1e-5))).Q,
+    "a policy's": lambda brief: dense(*((2, 0.5) if brief else (200, 1 - 1e-5))).evaluate(
+        np.ones(2 if brief else 200, int)
+    ),
+    "episodes": lambda brief: wide(900)[0].simulate(wide(900)[1], 2 if brief else 3_000_000),
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_what_takes_many_seconds_answers_an_interrupt_within_one(what):
+    """The clock is that of the process, since others may have the processor."""
+    LONG[what](True)  # compiled before
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGVTALRM, press)
+    try:
+        started = time.process_time()
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            LONG[what](False)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert time.process_time() - started < 2  # of which up to one for making the arrays
 
 
 # --- what is kept ---------------------------------------------------------------------------

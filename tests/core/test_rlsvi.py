@@ -43,11 +43,11 @@ def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, option
     follow); the mean if ``rng`` is None. From the weights of the episode before, without H."""
     low, high = value_range if value_range and options.truncate else (-math.inf, math.inf)
     theta, mean, K = theta.copy(), mean.copy(), theta.shape[1]
-    apart, z = H is not None and not options.shared, None
-    after = np.zeros(K) if H is not None else (mean if rng is None else theta)[0]
+    z = None
+    after = np.zeros(K) if H is not None else theta[0]
     sweeps = 1 if gamma == 0 else min(options.sweeps or 10, 60)
     for h in [0] * sweeps if H is None else reversed(range(H)):
-        steps = [step for step in log if step[0] == h or not apart][-(options.window or 0) :]
+        steps = [step for step in log if H is None or step[0] == h][-(options.window or 0) :]
         X = np.array([row for _, row, _, _ in steps]).reshape(-1, K)
         b = np.array([r for _, _, r, _ in steps])
         for i, (_, _, _, following) in enumerate(steps):
@@ -56,11 +56,9 @@ def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, option
         precision = X.T @ X / sigma**2 + LAM * np.eye(K)
         mean[h] = theta[h] = np.linalg.inv(precision) @ X.T @ b / sigma**2
         if rng is not None:
-            z = rng.standard_normal(K) if z is None or apart else z
+            z = rng.standard_normal(K) if z is None or H is not None else z
             theta[h] = mean[h] + np.linalg.inv(np.linalg.cholesky(precision)).T @ z
         after = theta[h]
-    if not apart:
-        theta[:], mean[:] = theta[0], mean[0]
     return theta, mean
 
 
@@ -136,14 +134,39 @@ def test_with_hardly_any_ridge_lsvi_finds_the_optimal_values(name):
 def test_without_a_horizon_the_optimal_values_are_found_too(door):
     rng = np.random.default_rng(1)
     mdp = DiscountedMDP(np.eye(4)[rng.integers(4, size=(4, 2))], rng.random((4, 2)), 0.8)
-    phi, options = features.OneHot(None, 4, 2), Options(sweeps=math.inf)
+    phi = features.OneHot(None, 4, 2)
     small = {"lam": 1e-9} if door is lsvi else {"value_range": (0, 5), "kappa": 1e-6}
-    agent = door(phi, gamma=0.8, rng=1, options=options, **small)
+    agent = door(phi, gamma=0.8, rng=1, **small)
     for s, a in [*np.ndindex(4, 2)] * 2:
         s_next = int(mdp.P[s, a].argmax())
         agent.observe(0, s, a, mdp.R[s, a, s_next], s_next)
     found = [agent.mean_values(0, s) for s in range(4)]
     np.testing.assert_allclose(found, mdp.Q, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["sums", "rows", "counts", "outcomes", "weighted"])
+def test_without_a_horizon_the_mean_is_a_function_of_the_data(name):
+    """Not of the seed, nor of how often it was planned; it looks 100 steps ahead."""
+    table = np.eye(6).reshape(3, 2, 6)
+    door, phi = {
+        "sums": (rlsvi, table),
+        "rows": (rlsvi, lambda s: table[s]),
+        "counts": (rlsvi, features.OneHot(None, 3, 2)),
+        "outcomes": (bootstrap, features.OneHot(None, 3, 2)),
+        "weighted": (bootstrap, lambda s: table[s]),
+    }[name]
+    found = []
+    for seed, plans in ((1, 0), (2, 1), (3, 4)):
+        agent = door(phi, value_range=(0, 150), gamma=0.99, rng=seed)
+        for i in range(30):
+            agent.observe(0, i % 3, i % 2, float(i % 5 > 1), (i + 1) % 3)
+            if i % 7 < plans:
+                agent.plan()
+        agent.plan()
+        found.append([agent.mean_values(0, s) for s in range(3)])
+    assert found[0][1][0] > 40
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
 
 
 @pytest.mark.parametrize("printed", [False, True])

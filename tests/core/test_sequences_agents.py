@@ -21,7 +21,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from worlds import copied, same
+from worlds import copied, same, short_means  # noqa: F401
 
 from rlsvi_core import DiscountedMDP, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.learners.continual import Continual
@@ -61,7 +61,6 @@ KINDS = {
     "sums": Kind(partial(rlsvi, TABLE, gamma=0.9, **NOISE)),
     "sums, masks": Kind(partial(rlsvi, TABLE, options=Options(first="prior"), **NOISE), True),
     "sums, eta": Kind(partial(lsvi, TABLE, eta=0.5, **CUT)),
-    "sums, shared": Kind(partial(rlsvi, TABLE, options=Options(shared=True), **NOISE), True),
     "sums, no H": Kind(partial(rlsvi, TABLE[0], gamma=0.5, **NOISE), True),
     "discounted": Kind(partial(rlsvi, TIMELESS, gamma=0.8, **NOISE)),
     "discounted, masks": Kind(

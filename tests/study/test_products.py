@@ -2,12 +2,13 @@
 
 import copy
 import math
+from collections import deque
 from functools import partial
 
 import numpy as np
 import pytest
 
-from rlsvi_core import Agent, Options
+from rlsvi_core import Agent
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.learner import Problem
 from rlsvi_core.regression import GaussianPosterior
@@ -24,23 +25,29 @@ def agent_of(N, J, lam=0.2, sigma=0.03, *, sample=True, epsilon=0.0, eta=0.0, rn
 class AsRead(Printed):
     """The printed form, by the reading of a learner."""
 
-    same_draws = False
-
     def __init__(self, one, lam_of_mean=None):
-        options = Options(shared=one.shared)
-        super().__init__(
-            Problem(Products(one.N, one.J), one.lam, one.sigma, one.gamma, options=options)
-        )
+        super().__init__(Problem(Products(one.N, one.J), one.lam, one.sigma, one.gamma))
         self.one, self.lam_of_mean = one, lam_of_mean or one.lam
+        if one.shared:
+            self.kept = [deque()] * self.H  # the periods are pooled
+
+    def fit(self, rng, before):
+        fitted = super().fit(rng, before)
+        if self.one.shared:  # the last fit acts throughout
+            fitted.theta[:] = fitted.theta[0]
+        return fitted
 
     def add(self, h, s, a, r, s_next, legal_next=None):
         mask = None if self.one.over_all else legal_next
         super().add(h, s, a, r or self.one.dislike, s_next, mask)
 
-    def solve(self, A, b, z):
-        posterior = GaussianPosterior(self.K, self.lam_of_mean, self.problem.sigma)
-        mean, (zero, noise) = posterior.add_rows(A, b).mean, super().solve(A, 0 * b, z)
-        return mean, mean + noise - zero
+    def solve(self, h, after, noise):
+        A, b = self.regression_problem(self.kept[h], after)
+        means, draws = (
+            GaussianPosterior(self.K, lam, self.problem.sigma).add_rows(A, b)
+            for lam in (self.lam_of_mean, self.one.lam)
+        )
+        return means.mean, means.mean + draws.draw(noise) - draws.mean
 
 
 def printed(agent, rng=None, **reading):

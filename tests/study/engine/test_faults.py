@@ -1,6 +1,7 @@
 """What goes wrong around a sweep, brought about for real: full disks, kills, damaged files. What is
 stored stays as it is, finished runs are kept, and the same command resumes."""
 
+import errno
 import io
 import json
 import os
@@ -173,17 +174,36 @@ def test_the_disk_is_full_in_mid_sweep(bench):
     bench.resumes()
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 @pytest.mark.parametrize("name", ["tiny.csv", "tiny.json"])
-def test_the_disk_is_full_when_a_table_and_its_record_are_written(name, bench):
+def test_the_disk_is_full_when_a_table_and_its_record_are_written(name, bench, monkeypatch):
     """Neither is replaced, whichever of them does not fit."""
     before = bench.stored()
     bench.set(size=1, factors=[1.5, -3.0], seeds=[3, 6])
-    (bench.out / f"{name}.part").symlink_to("/dev/full")
+    part, fsync = bench.out / f"{name}.part", os.fsync
+
+    def full(stream):
+        if part.exists() and os.path.samestat(os.fstat(stream), part.stat()):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(stream)
+
+    monkeypatch.setattr(os, "fsync", full)
     assert bench.rlsvi("run")[0] == 1
+    monkeypatch.undo()
     assert before.items() <= bench.files().items()
     assert bench.finished == 6
     bench.resumes()
+
+
+@pytest.mark.parametrize("name", ["tiny.csv", "tiny.json"])
+def test_a_link_that_somebody_planted_is_not_followed(name, bench):
+    """Somebody who may write into the folder of results cannot reach the rest of its owner's files."""
+    bench.out.mkdir()
+    target = bench.folder / "precious"
+    target.write_text("mine")
+    (bench.out / f"{name}.part").symlink_to(target)
+    bench.resumes()
+    assert target.read_text() == "mine"
+    assert not (bench.out / name).is_symlink()
 
 
 # --- damaged files --------------------------------------------------------------------------------
