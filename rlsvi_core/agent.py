@@ -8,12 +8,13 @@ action does not shift all later draws.
 **An environment** has ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``,
 which returns the reward, the next state and whether the episode is over: False, True if nothing of
 value follows, or ``"cut"`` if only the clock ran out, so that the next state keeps its value. It may
-have ``H``, the number of steps after which the clock runs out, and ``legal(h, s)``, the numbers of
-the actions allowed, None for all. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
+have ``S`` and ``A``, the numbers of states and actions, ``H``, the number of steps after which the
+clock runs out, and ``legal(h, s)``, the numbers of the actions allowed, None for all. It may write
+into its states: an agent sees copies, which it must not write into. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
 :class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
 
-**Ctrl-C** waits for the end of an episode, or of a step if that takes longer than a second; a second
-Ctrl-C waits for the end of a step, a third for nothing. A compiled call is a critical section, a
+**Ctrl-C** waits for the end of an episode; a second later for the end of a step; another second later
+for nothing. Each Ctrl-C more saves a second. A compiled call is a critical section, a
 learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
 transition is lost or taken in twice.
 """
@@ -30,8 +31,8 @@ from . import checks
 from .acting import action_probabilities, choose, highest
 from .compiled import Array, Floats, Generator, Seed
 from .learner import Learner, positions
-from .loop import FIRST, Task, chunks, patience
-from .mdp import CUT, DiscountedMDP, FiniteMDP
+from .loop import Task, chunks, patience
+from .mdp import CUT, DiscountedMDP
 from .record import Run, empty_run, part
 
 LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to be without end
@@ -79,6 +80,7 @@ class Agent:
         "_eta",
         "_gamma",
         "_met",
+        "_pace",
         "_redraw",
         "_returns",
         "_rng",
@@ -120,6 +122,7 @@ class Agent:
         self.fitted: Any = None
         self.count = np.zeros(2, np.int64)  # episodes planned, transitions observed
         self._run = empty_run(0)
+        self._pace = np.ones(1, np.int64)  # how many episodes a piece of compiled work has
         self._at_mean: tuple[Any, Generator] | None = None
         self._stale = False  # whether data came since the last plan
         self._since, self._met = 0, set[Hashable]()  # since the last draw: steps, what was met
@@ -393,9 +396,10 @@ class Agent:
         Run
             One entry per episode.
         """
+        self._run = run = empty_run(episodes)
         world, rng = self._entered(env, rng)
-        limit, run = self._limit(world, limit), empty_run(episodes)
-        exact = np.array(np.broadcast_to(exact, run.reward.shape), bool)
+        limit = self._limit(world, limit)
+        exact = np.broadcast_to(np.asarray(exact, bool), run.reward.shape)
         if exact.any() and (self.H is None or not hasattr(world, "evaluate")):
             checks.fail(
                 "a policy is evaluated exactly over a horizon, where the law is known",
@@ -404,7 +408,6 @@ class Agent:
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
-        self._run = run
         with patience() as ask, _bar(len(run.reward), progress) as bar:
             play = None
             if self._redraw is itself or not callable(self._redraw):
@@ -431,15 +434,17 @@ class Agent:
             The reward of each.
         """
         world, rng = self._entered(env, rng)
-        limit, run = self._limit(world, limit), empty_run(episodes)
-        for i in range(len(run.reward)):
-            s, h = copy.deepcopy(world.start(rng)), 0
+        limit = self._limit(world, limit)
+        reward = empty_run(episodes).reward
+        for i in range(len(reward)):
+            state, h = world.start(rng), 0
             over: bool | str = False
             while not over:
-                legal = _legal(world, h, s)
-                r, s, over = _stepped(world, h, s, self.greedy(h, s, legal), rng, limit)
-                run.reward[i], h = run.reward[i] + r, h + 1
-        return run.reward
+                a = self.greedy(h, _copy(state), _legal(world, h, state))
+                r, state, over = _stepped(world, h, state, a, rng, limit)
+                reward[i] += r
+                h += 1
+        return reward
 
     def _entered(self, env: Any, rng: Any) -> tuple[Any, Generator]:
         """The environment by its start and step, and its generator."""
@@ -456,13 +461,13 @@ class Agent:
                     "rlsvi_core.chain(10) is one; rlsvi_core.agent says what they return.",
                     TypeError,
                 )
-        if isinstance(env, (FiniteMDP, DiscountedMDP)):
-            mine, sizes = (self.learner.S, self.learner.A), (env.S, env.A)
-            if any(n not in (None, size) for n, size in zip(mine, sizes, strict=True)):
+        for name in ("S", "A"):
+            mine, given = getattr(self.learner, name), _size(env, name)
+            if None not in (mine, given) and mine != given:
                 checks.fail(
-                    f"the agent is for S, A = {mine}",
-                    f"the environment is {env!r}",
-                    "Make the features for this MDP.",
+                    f"the agent is made for {name} = {mine}",
+                    f"the environment {env!r} has {name} = {given}",
+                    "Make the features for this environment.",
                 )
         return env, checks.generator(rng)
 
@@ -509,11 +514,14 @@ class Agent:
             self.fitted = learner.room()
         by_number = self._redraw is not None and not callable(self._redraw)
         redraw = float(self._redraw) if by_number else math.inf
-        for start, stop in chunks(total, FIRST // (limit or 1) // (learner.S or FIRST)):
+        for start, stop in chunks(total, self._pace):
             coming = range(int(self.count[0]), int(self.count[0]) + stop - start)
+            some = part(run, start, stop)
+            some.expected[:] = np.nan
+            some.furthest[:] = -1
             task = Task(
                 sample=self.sample,
-                exact=exact[start:stop],
+                exact=exact[start:stop].copy(),
                 epsilon=np.array([self.dither(episode) for episode in coming]),
                 eta=self.eta,
                 redraw=redraw,
@@ -521,7 +529,7 @@ class Agent:
                 rng=rng,
                 own=self.rng,
                 counts=self.count,
-                run=part(run, start, stop),
+                run=some,
             )
             self._at_mean, self._stale, self._due = None, True, False
             play(self.fitted, task)
@@ -543,25 +551,36 @@ class Agent:
         """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
         for i in range(len(run.reward)):
             self.plan()  # line 2; Algorithm 8, line 3
-            s, h = copy.deepcopy(env.start(rng)), 0  # line 3; Algorithm 8, line 4
-            over: bool | str = False
+            run.expected[i] = np.nan
             if exact[i]:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
-            legal, number = _legal(env, h, s), isinstance(s, (int, np.integer))
-            run.claimed[i] = highest(self.values(0, s, legal))
-            furthest, opening = s if number else -1, -1
-            total, earned, discount = 0.0, 0.0, 1.0
+            state = env.start(rng)  # line 3; Algorithm 8, line 4
+            s, legal = _copy(state), _legal(env, 0, state)
+            q = self.values(0, s, legal)
+            _check_actions(env, q)
+            run.claimed[i] = highest(q)
+            run.furthest[i] = _number(s)
+            earned, discount = 0.0, 1.0
+            h = 0
+            over: bool | str = False
             while not over:  # line 4; Algorithm 8, line 5
                 ask(False)
                 a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
-                r, s_next, over = _stepped(env, h, s, a, rng, limit)  # line 6; Algorithm 8, line 8
+                if h == 0:
+                    run.opening[i] = a
+                r, state, over = _stepped(
+                    env, h, state, a, rng, limit
+                )  # line 6; Algorithm 8, line 8
+                s_next = _copy(state)
                 ended = over is True
-                legal = None if ended or h + 1 == self.H else _legal(env, h + 1, s_next)
+                legal = None if ended or h + 1 == self.H else _legal(env, h + 1, state)
                 self._take_in(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
-                total, earned, discount = total + r, earned + discount * r, discount * self._gamma
-                s, h, opening = s_next, h + 1, a if h == 0 else opening
-                furthest = max(furthest, s) if number and s is not None else furthest
-            run.reward[i], run.opening[i], run.furthest[i] = total, opening, furthest
+                run.reward[i] += r
+                run.furthest[i] = max(run.furthest[i], _number(s_next))
+                earned += discount * r
+                discount *= self._gamma
+                s = s_next
+                h += 1
             run.length[i] = h  # last: now it counts
             if over is True or h == self.H:
                 self._compare(np.array([earned]))
@@ -594,16 +613,50 @@ def _probability(epsilon: Any) -> float:
     )
 
 
+def _size(env: Any, name: str) -> int | None:
+    """How many states or actions an environment says that it has."""
+    size = getattr(env, name, None)
+    return size if isinstance(size, (int, np.integer)) else None
+
+
+def _check_actions(env: Any, q: Floats) -> None:
+    """Refuse values that are not one for each action: those beyond would never be played."""
+    A = _size(env, "A")
+    if A not in (None, q.size):
+        checks.fail(
+            f"features have a row for each of {A} actions",
+            f"for the first observation they have {q.size}",
+            "Make features for this environment.",
+        )
+
+
+def _copy(state: Any) -> Any:
+    """The agent's copy of a state, because environments write into theirs; of an array one that
+    features cannot write into, because it is not only theirs."""
+    mine = copy.deepcopy(state)
+    if isinstance(mine, np.ndarray):
+        mine.flags.writeable = False
+    return mine
+
+
+def _number(s: Any) -> int:
+    """The number of a state, −1 if it has none."""
+    return int(s) if isinstance(s, (int, np.integer)) else -1
+
+
 def _legal(env: Any, h: int, s: Any) -> Any:
-    """What the environment allows; None: everything."""
-    return env.legal(h, s) if hasattr(env, "legal") else None
+    """What the environment allows; None: everything. The clock of an environment with H stops before
+    period H, whose states, if they have a value, are asked for as if they were met a step earlier."""
+    if not hasattr(env, "legal"):
+        return None
+    H = getattr(env, "H", None)
+    return env.legal(h if H is None else min(h, H - 1), s)
 
 
 def _stepped(
     env: Any, h: int, s: Any, a: int, rng: Generator, limit: int | None
 ) -> tuple[float, Any, bool | str]:
-    """What the environment returns for the action of step h. The state is copied, because some
-    environments write into the old one."""
+    """What the environment returns for the action of step h, checked."""
     stepped = env.step(h, s, a, rng)
     if not isinstance(stepped, tuple) or len(stepped) != 3:
         checks.fail(
@@ -633,7 +686,7 @@ def _stepped(
                 RuntimeError,
             )
         over = CUT
-    return checks.finite("reward", r), copy.deepcopy(s_next), CUT if over == CUT else bool(over)
+    return checks.finite("reward", r), s_next, CUT if over == CUT else bool(over)
 
 
 def _mention_coupling(own: Generator, environment: Generator) -> None:

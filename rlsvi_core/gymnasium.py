@@ -71,7 +71,7 @@ class Played:
                 "Make features for this number of actions; for continuous ones choose a "
                 "few and wrap it in gymnasium.wrappers.TransformAction.",
             )
-        self.env, self._A, self._first = env, int(space.n), int(space.start)
+        self.env, self.A, self._first = env, int(space.n), int(space.start)
         self.H: int | None = None
         if env.has_wrapper_attr("_max_episode_steps"):
             self.H = env.get_wrapper_attr("_max_episode_steps")
@@ -184,9 +184,9 @@ class Played:
                 "Where everything is allowed, let the mask be all ones.",
             )
         mask = np.asarray(given)
-        if mask.shape != (self._A,) or not mask.any() or not np.isin(mask, (0, 1)).all():
+        if mask.shape != (self.A,) or not mask.any() or not np.isin(mask, (0, 1)).all():
             fail(
-                f"an action_mask has {self._A} entries, each 0 or 1, and allows some action",
+                f"an action_mask has {self.A} entries, each 0 or 1, and allows some action",
                 f"it is {given!r}",
                 "End the episode (terminated) where nothing can be done.",
             )

@@ -1,5 +1,6 @@
 """Algorithm 2 in compiled code, of a learner's parts, and how Ctrl-C waits for it."""
 
+import _thread
 import math
 import signal
 import threading
@@ -15,10 +16,9 @@ from .compiled import Array, Floats, Generator, Ints, jit
 from .mdp import DiscountedMDP, FiniteMDP, Model, first_state, last_reward, period, step
 from .record import Run
 
-PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode
+PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode, and of a step
 CHUNK = 0.1  # seconds of compiled work between two looks at it
 COMPILED = (FiniteMDP, DiscountedMDP)  # but no subclass, which may have a step of its own
-FIRST = 100_000  # values that are computed before the clock is first read
 
 
 class Task(NamedTuple):
@@ -126,33 +126,40 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     return play
 
 
-def chunks(total: int, first: int) -> Iterator[tuple[int, int]]:
-    """Cut 0, …, total − 1 into pieces (start, stop) that take about ``CHUNK`` seconds each, by what
-    the last one took; the first has so many."""
-    start, size = 0, max(first, 1)
+def chunks(total: int, size: Ints) -> Iterator[tuple[int, int]]:
+    """Cut 0, …, total − 1 into pieces (start, stop), of ``size[0]`` at first and then of so many as
+    take about ``CHUNK`` seconds, by what the last piece took. It is left in ``size``."""
+    start = 0
     while start < total:
-        stop, began = min(start + size, total), time.perf_counter()
+        stop, began = min(start + int(size[0]), total), time.perf_counter()
         yield start, stop
         took = time.perf_counter() - began
-        size = max(1, math.floor(size * min(CHUNK / max(took, 1e-9), 10)))
+        size[0] = max(1, math.floor((stop - start) * min(CHUNK / max(took, 1e-9), 10)))
         start = stop
 
 
 @contextmanager
 def patience() -> Iterator[Callable[[bool], None]]:
-    """Inside, Ctrl-C waits until it is asked for: at the end of an episode, or of a step once it has
-    waited long or there was another. The third one does not wait. Elsewhere than in the main thread,
-    and where somebody has a handler of their own, nothing is changed."""
-    since: list[float] = []
+    """Inside, Ctrl-C waits until it is asked for: the first one at the end of an episode, the second
+    at the end of a step. The third does not wait. One that has waited for ``PATIENCE`` is sent again.
+    Elsewhere than in the main thread, and where somebody has a handler of their own, nothing is
+    changed."""
+    presses, over = 0, False
+
+    def send_again() -> None:
+        time.sleep(PATIENCE)
+        if not over:
+            _press()
 
     def wait(*_: object) -> None:
-        since.append(time.monotonic())
-        if len(since) > 2:
+        nonlocal presses
+        presses += 1
+        if presses > 2 and not over:
             raise KeyboardInterrupt
+        _thread.start_new_thread(send_again, ())  # a Thread takes locks that may be held here
 
     def ask(at_end: bool) -> None:
-        if since and (at_end or len(since) > 1 or time.monotonic() - since[0] > PATIENCE):
-            since.clear()
+        if presses > (0 if at_end else 1):
             raise KeyboardInterrupt
 
     usual = (
@@ -164,6 +171,15 @@ def patience() -> Iterator[Callable[[bool], None]]:
     try:
         yield ask
     finally:
-        if usual:
+        over = True
+        if usual and signal.getsignal(signal.SIGINT) is wait:
             signal.signal(signal.SIGINT, signal.default_int_handler)
     ask(True)  # what came at the last moment
+
+
+def _press() -> None:
+    """Ctrl-C for the main thread, which ends a sleep there, too, but on Windows."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numba
@@ -52,21 +52,27 @@ def fingerprint(function: Callable[..., Any]) -> str:
         codes += inner
         found += [code.co_code, code.co_varnames, code.co_names, constants]
         used = [name for name in code.co_names if name in function.__globals__]
-        found += [(name, _meaning(function.__globals__[name])) for name in used]
+        found += [(name, _meaning(function.__globals__[name], code.co_names)) for name in used]
     return hashlib.sha256(repr(found).encode()).hexdigest()
 
 
-def _meaning(value: Any) -> Any:
-    """What compiled code takes from a global."""
+def _meaning(value: Any, names: tuple[str, ...] = ()) -> Any:
+    """What compiled code takes from a global; of a module, what has one of the names."""
     if hasattr(value, "py_func"):  # compiled too
         return fingerprint(value.py_func)
-    if hasattr(value, "_fields"):  # a record
+    if isinstance(value, ModuleType):
+        used = [name for name in names if hasattr(value, name)]
+        inner = [name for name in names if name not in used]
+        return value.__name__, [(name, _meaning(getattr(value, name), inner)) for name in used]
+    if isinstance(value, tuple):  # perhaps a record
+        return getattr(value, "_fields", ()), [_meaning(one) for one in value]
+    if hasattr(value, "_fields"):  # a kind of record
         return value._fields
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return value.dtype.str, value.shape, value.tobytes()
-    if value is None or isinstance(value, (bool, int, float, str, tuple)):
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return value
-    return getattr(value, "__name__", type(value).__name__)  # a module, or nothing of ours
+    return getattr(value, "__name__", type(value).__name__)  # nothing of ours
 
 
 def _record_fields(kinds: Any) -> list[tuple[str, ...]]:

@@ -36,15 +36,16 @@ class Run(NamedTuple):
 
 
 def empty_run(episodes: int) -> Run:
-    """The record of so many episodes, before they are played."""
+    """The record of so many episodes, before they are played: zeros, for which a system takes no
+    memory until something else is written."""
     episodes = checks.whole("episodes", episodes, hint="Pass episodes=1000, say.")
     return Run(
         reward=np.zeros(episodes),
-        expected=np.full(episodes, np.nan),
-        claimed=np.full(episodes, np.nan),
+        expected=np.zeros(episodes),
+        claimed=np.zeros(episodes),
         opening=np.zeros(episodes, np.int64),
         length=np.zeros(episodes, np.int64),
-        furthest=np.full(episodes, -1),
+        furthest=np.zeros(episodes, np.int64),
     )
 
 

@@ -251,7 +251,7 @@ class Tetris:
             )
         self.width, self.height, self.pieces, self.rule = width, height, pieces, rule
         self.K = 2 * width + 2
-        self.A = max(
+        self.most = max(
             int((width + 1 - self.model.size[a:b, 0]).sum()) for a, b in pairwise(self.model.first)
         )
         # Holes are the one feature that may not fit a byte, and only on boards above 255 squares.
@@ -266,9 +266,9 @@ class Tetris:
     def buffers(self) -> tuple[Array, Array, Array]:
         """Room for what ``placements`` reports: X, over, where."""
         return (
-            np.zeros((self.K + 1, self.A), self.dtype),
-            np.zeros(self.A, np.bool_),
-            np.zeros((self.A, 3), np.int64),
+            np.zeros((self.K + 1, self.most), self.dtype),
+            np.zeros(self.most, np.bool_),
+            np.zeros((self.most, 3), np.int64),
         )
 
     def start(self, rng: Seed = None) -> Array:

@@ -34,7 +34,7 @@ from numpy.random import Generator
 from .. import checks
 from ..acting import choose, highest, row_values
 from ..compiled import Floats, Ints, jit
-from ..loop import FIRST, chunks, patience
+from ..loop import chunks, patience
 from ..mdp import DiscountedMDP, Model, first_state, step
 from ..regression import draw, fill_noise, solve_transposed
 from .sums import Statistics, add_transition, check_ridge, no_data
@@ -244,7 +244,7 @@ class Continual:
         done.state[0] = first_state(mdp.model, rng) if start is None else start
         self._run, self._done = done, np.zeros(1, np.int64)
         with patience() as ask:
-            for i, j in chunks(steps, FIRST // self.Phi.size):
+            for i, j in chunks(steps, np.ones(1, np.int64)):
                 _live(
                     mdp.model,
                     self.Phi[None],

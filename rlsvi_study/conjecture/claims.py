@@ -18,6 +18,7 @@ from ..judging.evidence import failing
 from ..judging.outcomes import DEPENDS, FAILS, Judged, agreed
 from ..judging.register import Frames, claim
 from ..traps import gamble, long_gamble, needle, toll
+from .costly_road import STEPS as COSTLY_ROAD
 from .gambles import STEPS as GAMBLES
 from .gambles import WORST, gamble_tables, power, slopes
 from .hypotheses import is_instance
@@ -48,7 +49,7 @@ def worlds_are_instances() -> bool:
 
 
 STEPS_PRINTED = worlds_are_instances, *GAMBLES
-STEPS_MEANT = worlds_are_instances, *TOLL, *LINEAR_TOLL
+STEPS_MEANT = worlds_are_instances, *TOLL, *LINEAR_TOLL, *COSTLY_ROAD
 
 
 @claim(

@@ -19,16 +19,26 @@ features are closed under Bellman's operator. Jin et al. also ask for at most �
 reward's weights and of :math:`\sum_{s'}\mu(s')`. That needs :math:`1/c^2 + 2 \le d`: with d > 3 there is
 a third state, which no episode reaches, and whose actions have the other d − 3 coordinates.
 
-The page *B. Proofs* has the theorem and its proof; ρ = λσ².
+The page *B. Proofs* has the theorem and its proof. There ρ = λσ² ≥ 1, λr² ≤ 1,
+:math:`n_0 = \lceil 20(\sigma/r)^2\log(20H)\rceil`, :math:`c^2 = \rho/(20n_0)` and
+L = ⌈6n₀/p⌉ ≤ 4n₀((r/b) 1.17^(H−2) − 2). Here σ = 1, as only ρ and λr² matter.
 """
 
 import math
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import log_ndtr
+from sympy import Matrix, sqrt, symbols
 
 from rlsvi_core.checks import array_size, between, positive, whole
 from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
+
+from ..judging.algebra import Sides
+from .hypotheses import is_closed, is_instance, is_linear
 
 DEAD, ALIVE, AWAY = 0, 1, 2
 X = math.sqrt(0.5)  # of the gate's features
@@ -86,3 +96,254 @@ def costly_road(
     initial = np.zeros(S)
     initial[[DEAD, ALIVE]] = 1 - p, p
     return FiniteMDP(P, R, initial=initial), Phi
+
+
+class Tuning(NamedTuple):
+    """What the theorem is about, in units of σ."""
+
+    H: int
+    rho: float  # λσ²
+    cost: float  # λr²
+
+    @property
+    def r(self) -> float:
+        return math.sqrt(self.cost / self.rho)
+
+    @property
+    def n_0(self) -> int:
+        """From so many starts at the side on, draws are harmless.
+
+        >>> Tuning(H=10, rho=1.0, cost=1.0).n_0
+        106
+        """
+        return math.ceil(20 / self.r**2 * math.log(20 * self.H))
+
+    @property
+    def c(self) -> float:
+        return math.sqrt(self.rho / (20 * self.n_0))
+
+
+TUNINGS = tuple(
+    Tuning(H, rho, cost)
+    for H, rho, cost in product((2, 3, 10, 100, 1000), (1.0, 7.0, 300.0, 1e4), (1.0, 0.03, 0.001))
+)
+GROWTH, MOST_GROWTH = 1.17, 2.0  # a period multiplies by so much
+WALKED = 2.4  # n₀ times so many rows are walks, at least
+LOST = 9.0  # r times so much is lost on the way
+POWER = 5200  # of 20H
+
+
+class Rows(NamedTuple):
+    """One period's regression on the road, after these many walks and leaps."""
+
+    mean: Floats  # the share of the next value in the weights
+    covariance: Floats  # over σ²
+
+
+def posterior(walks: float, leaps: float, tuning: Tuning) -> Rows:
+    """The regression of the road's two features.
+
+    >>> one = posterior(100, 0, Tuning(H=10, rho=1.0, cost=1.0))
+    >>> one.mean.round(3)
+    array([0.083, 1.92 ])
+    """
+    walk, leap = features(tuning.c)
+    M = tuning.rho * np.eye(2)
+    M += walks * np.outer(walk, walk) + leaps * np.outer(leap, leap)
+    inverse = np.linalg.inv(M)
+    return Rows(inverse @ (walks * walk + leaps * leap), inverse)
+
+
+def features(c: float) -> tuple[Floats, Floats]:
+    """Walk and leap."""
+    return np.array([c, WALK]), np.array([c, math.sqrt(1 - c * c)])
+
+
+def splits(low: float, high: float, walked: float, n_0: int) -> Iterator[tuple[float, float]]:
+    """(walks, leaps): so many rows as multiples of n₀, of which at least ``walked`` are walks."""
+    for n in np.linspace(low, high, 9):
+        for walks in np.linspace(walked, n, 21):
+            yield walks * n_0, (n - walks) * n_0
+
+
+# --------------------------------------------------------------------- the steps
+
+
+def road_is_linear() -> bool:
+    """The costly road is a linear MDP, deterministic but for its start, with exactly one θ, no feature
+    longer than 1, and features that are closed under Bellman's operator. If d ≥ 1/c² + 2, r ≤ 1 and
+    b ≤ 1 the reward's weights and Σμ are no longer than √d. It meets the hypotheses of Conjecture 1 if
+    no cost is above σ and λΣ‖θ‖² ≤ dH, and not if λ is larger."""
+    rng = np.random.default_rng(1)
+    for H, c, r, b in product((2, 3, 8), (0.3, 0.55), (0.1, 1.0), (0.2, 1.0)):
+        d = math.ceil(1 / c**2 + 2)
+        for K in (3, d):
+            mdp, Phi = world = costly_road(H, 0.3, c, r, b, K)
+            weights = H * (H - 1) * (2 * H - 1) / 6 + (H - 1) ** 2  # of r²/c² in Σ‖θ‖²
+            most = K * H / (weights * (r / c) ** 2 + (b / X) ** 2)
+            sigma = max(r, b / X)
+            if not (
+                is_instance(world, most * (1 - 1e-9), sigma)
+                and not is_instance(world, most * (1 + 1e-6), sigma)
+                and is_linear(mdp, Phi)
+                and is_closed(mdp, Phi, rng)
+                and set(np.unique(mdp.P)) == {0.0, 1.0}
+                and np.linalg.norm(Phi, axis=-1).max() <= 1 + 1e-12
+            ):
+                return False
+        lengths = b / X, r / c, math.sqrt(1 / c**2 + 1 / X**2)
+        if max(lengths) > math.sqrt(d):
+            return False
+    return True
+
+
+def enough_features() -> bool:
+    """In the theorem 1/c² + 2 ≤ 400 log(20H)/(λr²) + 22, and with 160 H² log(20H) features
+    λΣ‖θ‖² ≤ dH if 2λb² ≤ 1."""
+    for one in TUNINGS:
+        log = math.log(20 * one.H)
+        weights = one.H * (one.H - 1) * (2 * one.H - 1) / 6 + (one.H - 1) ** 2
+        squares = weights * one.cost / one.c**2 + 1
+        if 1 / one.c**2 > 400 * log / one.cost + 20 or squares > 160 * one.H**3 * log:
+            return False
+    return True
+
+
+def harmless_draws() -> bool:
+    """After n₀ ≤ n ≤ 5n₀ starts at the side, of which any share walked in a period, θ₂ and a walk's value
+    have means below 0 by 1.77 √log(20H) standard deviations or more, if the next value is at most 0. So
+    with probability 1 − 1/(20H) the period walks and its value is below 0."""
+    for one in TUNINGS:
+        walk, _ = features(one.c)
+        enough = 1.77 * math.sqrt(math.log(20 * one.H))
+        for split in splits(1, 5, 0, one.n_0):
+            mean, covariance = posterior(*split, one)
+            second = one.r * mean[1] / math.sqrt(covariance[1, 1])
+            whole_walk = one.r * (walk @ mean) / math.sqrt(walk @ covariance @ walk)
+            if min(second, whole_walk) < enough:
+                return False
+        if 2 * math.exp(log_ndtr(-enough)) > 1 / (20 * one.H):
+            return False
+    return True
+
+
+def growing_draws() -> bool:
+    """After 4n₀ ≤ n ≤ 5n₀ starts, of which at least 2.4n₀ walked, a leap is worth 1.17 to 2 times the
+    next value, and its noise has a standard deviation of at least σ/√(5.1n₀). The costs of all periods
+    take at most 9r of what the last one sampled: 1.17/0.17 + 2."""
+    for one in TUNINGS:
+        _, leap = features(one.c)
+        for split in splits(4, 5, WALKED, one.n_0):
+            mean, covariance = posterior(*split, one)
+            if not GROWTH <= leap @ mean <= MOST_GROWTH:
+                return False
+            if leap @ covariance @ leap < 1 / (5.1 * one.n_0):
+                return False
+    return GROWTH / (GROWTH - 1) + MOST_GROWTH <= LOST
+
+
+def at_the_gate() -> list[Sides]:
+    """After n starts at the side, m leaps and k quits θ̃_{0,2} is, up to a positive factor and noise,
+    nuρ(X₁ − bu/x)/(ρ + nc²) − mx(b(ρ + kx²) − ρY)/(ρ + (m + k)x²): the normal equations of period 0,
+    without θ_1 and θ_3."""
+    rho, b, n, m, k, c, u, x = symbols("rho b n m k c u x", positive=True)
+    X_1, Y = symbols("X_1 Y", real=True)
+    side, leaps, quits = Matrix([c, u, 0]), Matrix([0, x, x]), Matrix([0, 0, x])
+    M = rho * Matrix.eye(3) + n * side * side.T + m * leaps * leaps.T + k * quits * quits.T
+    right = n * (X_1 - b * u / x) * side + m * (Y - b) * leaps + k * Y * quits
+    rest = M.extract([1], [0, 2]) * Matrix.diag(1 / M[0, 0], 1 / M[2, 2])
+    factor = (M.extract([1], [1]) - rest * M.extract([0, 2], [1]))[0]
+    pull = (right.extract([1], [0]) - rest * right.extract([0, 2], [0]))[0]
+    return [
+        (M[0, 2], 0),
+        (
+            factor,
+            rho
+            + n * u**2 * rho / (rho + n * c**2)
+            + m * x**2 * (rho + k * x**2) / (rho + (m + k) * x**2),
+        ),
+        (
+            pull,
+            n * u * rho * (X_1 - b * u / x) / (rho + n * c**2)
+            - m * x * (b * (rho + k * x**2) - rho * Y) / (rho + (m + k) * x**2),
+        ),
+    ]
+
+
+def few_leaps_outweigh() -> bool:
+    """With n ≥ 4n₀ and X₁ ≥ rΠ the first term is at least the second with Y = 0, for every number of leaps
+    up to L ≤ 4n₀(rΠ/b − 2): 0.8 · 4n₀u(rΠ − bu/x) ≥ Lbx."""
+    for one, over in product(TUNINGS, (2.5, 10.0, 1e6)):  # rΠ/b
+        u = math.sqrt(1 - one.c**2)
+        L = 4 * one.n_0 * (over - 2)
+        for n in (4 * one.n_0, 5 * one.n_0):
+            if one.rho / (one.rho + n * one.c**2) < 0.8 - 1e-12:
+                return False
+        if 0.8 * 4 * one.n_0 * u * (over - u / X) < L * X:
+            return False
+    return True
+
+
+def counted() -> bool:
+    """n₀ ≥ 73. Of 3n₀ starts 2.4n₀ walk throughout but for e^{−0.4n₀}, if each does with probability
+    19/20. At least 5n₀ of L episodes start at the side but for e^{−n₀/12}. So bL/51 episodes start at
+    the gate meanwhile and, by ½ · ½, leap if N ≥ 10r; and this has at least the probability
+    (20H)^{−5200} · 51/60."""
+    divergence = 0.8 * math.log(0.8 / 0.95) + 0.2 * math.log(0.2 / 0.05)
+    if 3 * divergence < 0.4 or 2.4 > 0.8 * 3:
+        return False
+    for one in TUNINGS:
+        n_0 = one.n_0
+        L = 6 * n_0 / 0.5 + 1  # for the largest p; a smaller one gives more
+        gate = 0.5 * (L - 1) / 6 * (1 - math.exp(-n_0 / 12))  # (1 − p)n₀/p, p ≤ ½
+        share = gate * (1 - math.exp(-0.4 * n_0)) / 4
+        tail = log_ndtr(-10 * one.r * math.sqrt(5.1 * n_0))
+        if n_0 < 73 or share < L / 51 or tail < math.log(51 / 60) - POWER * math.log(20 * one.H):
+            return False
+    return True
+
+
+def proved_growth(H: int, cost: float = 1.0) -> float:
+    """The logarithm of the least regret over √T that the theorem has for the longest run, with r = b:
+    √(L/H)(20H)^{−5200}b/60.
+
+    >>> proved_growth(10**6) < 0 < proved_growth(1_200_000)
+    True
+    """
+    log = math.log(20 * H)
+    episodes = math.log(4 * 20 / cost * log) + (H - 2) * math.log(GROWTH)
+    return 0.5 * (episodes - math.log(H)) - POWER * log - math.log(60)
+
+
+def road_grows() -> bool:
+    """The theorem's regret over √T grows from some H on, for ever and exponentially."""
+    return all(
+        proved_growth(H + H // 10) > proved_growth(H) + H // 200 for H in (10**6, 10**7, 10**8)
+    )
+
+
+def few_observations() -> list[Sides]:
+    """t/(t² + ρ) ≤ 1/(2√ρ), with equality at t = √ρ; and n equal observations of length √(ρ/n) hand on
+    √(n/ρ)/2 of their target to a feature of length 1."""
+    t, rho, n = symbols("t rho n", positive=True)
+    length = sqrt(rho / n)
+    return [
+        (
+            1 / (2 * sqrt(rho)) - t / (t**2 + rho),
+            (t - sqrt(rho)) ** 2 / (2 * sqrt(rho) * (t**2 + rho)),
+        ),
+        (n * length / (n * length**2 + rho), sqrt(n / rho) / 2),
+    ]
+
+
+STEPS = (
+    road_is_linear,
+    enough_features,
+    harmless_draws,
+    growing_draws,
+    at_the_gate,
+    few_leaps_outweigh,
+    counted,
+    road_grows,
+    few_observations,
+)

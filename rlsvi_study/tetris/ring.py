@@ -174,9 +174,9 @@ class Buffer(NamedTuple):
 
 
 def empty_buffer(game: Tetris, N: int) -> Buffer:
-    checks.array_size("the window", N + 1, game.K + 1, game.A)
+    checks.array_size("the window", N + 1, game.K + 1, game.most)
     return Buffer(
-        np.zeros((N + 1, game.K + 1, game.A), game.dtype),
+        np.zeros((N + 1, game.K + 1, game.most), game.dtype),
         np.zeros(N + 1, np.int16),
         np.zeros(N, np.int16),
         np.zeros(N, np.bool_),
@@ -358,10 +358,10 @@ class Ring(Learner):
     def _table(self, s: Any) -> Array:
         """A state, of the type the ring keeps."""
         X, game = np.asarray(s), self.game
-        fits = X.ndim == 2 and X.shape[1] == self.K and 1 <= len(X) <= game.A
+        fits = X.ndim == 2 and X.shape[1] == self.K and 1 <= len(X) <= game.most
         if not fits or X.dtype != game.dtype:
             checks.fail(
-                f"a state has a row for each legal placement, from 1 to {game.A} of them, and "
+                f"a state has a row for each legal placement, from 1 to {game.most} of them, and "
                 f"{self.K} columns, features and rows cleared, of type {np.dtype(game.dtype)}",
                 f"it has shape {X.shape} and type {X.dtype}",
                 f"Pass the table of a game like {game!r}.",
@@ -369,9 +369,9 @@ class Ring(Learner):
         return X
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
-        sizes = self.game.K, self.game.A, self.game.dtype
+        sizes = self.game.K, self.game.most, self.game.dtype
         under_way = self.buffer.n[-1] > 0
-        if type(env) is not Tetris or (env.K, env.A, env.dtype) != sizes:
+        if type(env) is not Tetris or (env.K, env.most, env.dtype) != sizes:
             return None
         if limit is not None or under_way:
             return None

@@ -59,8 +59,9 @@ def edited(array, where, value):
 class Own:
     """An environment whose step returns what it is told."""
 
-    def __init__(self, stepped, H=4):
+    def __init__(self, stepped, H=4, **sizes):
         self.stepped, self.H = stepped, H
+        vars(self).update(sizes)
 
     def start(self, rng):
         return 0
@@ -133,6 +134,10 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("start", lambda: rlsvi(PHI).learn("chain", 1)),
     ("start", lambda: rlsvi(PHI).learn(FiniteMDP, 1)),
     ("features", lambda: rlsvi(PHI).learn(chain(4), 1)),
+    ("made for A", lambda: rlsvi(HOT).learn(Own((0.0, 0, False), A=3), 1)),
+    ("made for S", lambda: rlsvi(HOT).learn(Own((0.0, 0, False), S=4, A=2), 1)),
+    ("a row for each", lambda: rlsvi(lambda s: np.ones((1, 2)), H=4).learn(MDP, 1)),
+    ("a row for each", lambda: rlsvi(rows).learn(Own((0.0, 0, False), A=3), 1)),
     ("features", lambda: Continual(PHI[0], 0.9, 0.5).learn(lock(4), 1)),
     ("features", lambda: rlsvi(lambda s: np.ones((2, 3)) * np.nan).act(0, 0.5)),
     ("features", lambda: rlsvi(lambda s: np.ones(3)).act(0, 0.5)),
@@ -256,7 +261,7 @@ def test_bad_input_is_refused(said, call):
 def test_values_without_bound_are_refused():
     """Features that extrapolate: a state worth twice as much as the one that leads to it."""
     for phi in (np.array([[[1.0]], [[2.0]]]), lambda s: np.array([[1.0 + s]])):
-        agent = rlsvi(phi, 1e-3, 0.1, gamma=0.99, rng=1, options=Options(sweeps=2000))
+        agent = rlsvi(phi, 1e-3, 0.1, gamma=0.99, rng=1, options=Options(sweeps=1000))
         agent.observe(0, 0, 0, 1.0, 1)
         with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="value_range"):
             agent.plan()

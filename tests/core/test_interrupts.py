@@ -4,16 +4,17 @@
 """
 
 import os
+import resource
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
 from worlds import Plain, same
 
-from rlsvi_core import FiniteMDP, Options, agent, bootstrap, chain, features, loop, lsvi, rlsvi
+from rlsvi_core import FiniteMDP, Options, bootstrap, chain, features, loop, lsvi, rlsvi
 from rlsvi_core.envs import lock
-from rlsvi_core.learners import continual
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import incremental
 
@@ -148,7 +149,6 @@ def test_ctrl_c_by_steps_waits_for_the_end_of_the_episode(name):
 @pytest.mark.parametrize("name", COMPILED)
 def test_ctrl_c_in_compiled_code_waits_for_the_end_of_an_episode(name, monkeypatch):
     monkeypatch.setattr(loop, "CHUNK", 0.003)
-    monkeypatch.setattr(agent, "FIRST", 0)
     goes_on(KINDS[name], lambda: MDP)
 
 
@@ -166,7 +166,7 @@ def test_ctrl_c_twice_waits_for_the_end_of_the_step(name):
 
 
 def test_ctrl_c_in_continual_rlsvi(monkeypatch):
-    monkeypatch.setattr(continual, "FIRST", 0)
+    monkeypatch.setattr(loop, "CHUNK", 0.003)
     mdp, Phi = lock(4), np.eye(8).reshape(4, 2, 8)
 
     def make():
@@ -185,8 +185,8 @@ def test_ctrl_c_in_continual_rlsvi(monkeypatch):
 
 
 def test_a_long_episode_is_cut_when_patience_ends(monkeypatch):
-    """An episode of a million steps; counted in steps, not in seconds."""
-    monkeypatch.setattr(loop, "PATIENCE", 0.0)
+    """An episode of a million steps: one Ctrl-C waits for the end of one of them."""
+    monkeypatch.setattr(loop, "PATIENCE", 0.2)
 
     class Endless(Watched):
         def __init__(self):
@@ -200,15 +200,20 @@ def test_a_long_episode_is_cut_when_patience_ends(monkeypatch):
     one, env = KINDS["discounted"](), Endless()
     with pytest.raises(KeyboardInterrupt):
         one.learn(env, 3, 2, limit=10**6)
-    assert len(env.steps) == one.transitions == 8
+    assert 8 < len(env.steps) == one.transitions
     assert len(one.run.reward) == 0
 
 
-def test_a_third_ctrl_c_cuts_an_environment_that_does_not_return():
+@pytest.mark.parametrize("presses", [1, 3])
+def test_an_environment_that_does_not_return_is_cut(monkeypatch, presses):
+    """By a third Ctrl-C at once, and by one alone after a while."""
+    monkeypatch.setattr(loop, "PATIENCE", 0.2 if presses == 1 else 1e6)
+
     def hang(step):
         if step == 7:
-            for _ in range(3):
+            for _ in range(presses):
                 press()
+            time.sleep(60)
             returned.append(step)
 
     one, env, returned = KINDS["rows"](), Watched(hang), []
@@ -216,6 +221,38 @@ def test_a_third_ctrl_c_cuts_an_environment_that_does_not_return():
         one.learn(env, 5, 2)
     assert not returned
     check_consistent(one, env, KINDS["rows"])
+
+
+def test_compiled_pieces_begin_small_and_grow():
+    """However long an episode takes, the first look at Ctrl-C comes after one."""
+    size = np.ones(1, np.int64)
+    pieces = [stop - start for start, stop in loop.chunks(12_345, size)]
+    assert pieces[:3] == [1, 10, 100]
+    assert sum(pieces) == 12_345
+    assert size[0] > 1000  # where the next call begins
+
+
+def test_the_record_takes_memory_as_it_is_filled():
+    one, env = KINDS["counts"](), Watched(lambda step: step == 7 and press())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(KeyboardInterrupt):
+        one.learn(env, 10**8, 2)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # kB, of 4.8 GB
+    assert one.run.length.tolist() == [5, 5]
+    assert np.isnan(one.run.expected).all()
+
+
+def test_the_record_of_the_last_call_is_gone_when_the_next_one_begins():
+    class Interrupted(Watched):
+        @property
+        def A(self):
+            raise KeyboardInterrupt
+
+    one = KINDS["counts"]()
+    one.learn(MDP, 3, 2)
+    with pytest.raises(KeyboardInterrupt):
+        one.learn(Interrupted(), 3, 2)
+    assert len(one.run.reward) == 0
 
 
 def test_the_handler_is_restored_and_that_of_others_is_asked():
@@ -229,6 +266,15 @@ def test_the_handler_is_restored_and_that_of_others_is_asked():
     signal.signal(signal.SIGINT, lambda *_: asked.append(1))
     one.learn(Watched(lambda step: step == 7 and press()), 5, 2)
     assert asked == [1]
+
+
+def test_a_handler_that_an_environment_installs_stays():
+    def install(step):
+        if step == 3:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    KINDS["counts"]().learn(Watched(install), 5, 2)
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
 def test_other_threads_learn_too():

@@ -63,6 +63,18 @@ def test_an_edit_compiles_again_just_what_it_changes(written, inside):
         assert sum(module.twice.stats.cache_hits.values()) == hits, edit
 
 
+def test_a_function_or_a_number_of_another_module_may_be_called_by_its_name_there(written):
+    low = "from rlsvi_core.compiled import jit\nN = {}\n@jit\ndef number():\n    return {}\n"
+    high = (
+        "import low\nfrom rlsvi_core.compiled import jit\n"
+        "@jit\ndef total():\n    return 10 * low.number() + low.N\n"
+    )
+    for (N, number), hits in (((2, 3), 0), ((2, 3), 1), ((2, 4), 0), ((5, 4), 0), ((2, 4), 1)):
+        module = written(low=low.format(N, number), high=high)[1]
+        assert module.total() == 10 * number + N
+        assert sum(module.total.stats.cache_hits.values()) == hits
+
+
 def test_a_record_that_moves_to_another_module_compiles_anew(written, tmp_path):
     record = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    left: float\n"
     high = (
@@ -99,12 +111,21 @@ def test_a_record_that_moves_to_another_module_compiles_anew(written, tmp_path):
         ("value[1, 0]", "np.arange(6).reshape(3, 2)", "np.arange(6).reshape(2, 3)"),
         ("value[0]", "np.array([1])", "np.array([1]).view(float)"),
         ("value()", "jit(lambda: 4)", "jit(lambda: 5)"),
+        ("value", "np.float32(2.5)", "np.float32(3.5)"),
+        ("value", "1 + 2j", "1 + 3j"),
+        ("value[0]", "b'left'", "b'right'"),
+        ("value.left", "Pair(2.5, 1.0)", "Pair(3.5, 1.0)"),
+        ("value[1][1000]", "(1, np.arange(2000))", "(1, np.arange(2000) * 2)"),
     ],
 )
 def test_no_kind_of_value_that_a_function_uses_goes_stale(written, place, use, one, other):
     found = {}
     for given, hits in ((one, 0), (one, 1), (other, 0), (one, 1)):
-        head = "import numpy as np\nfrom rlsvi_core.compiled import jit\n"
+        head = (
+            "import numpy as np\nfrom typing import NamedTuple\n"
+            "from rlsvi_core.compiled import jit\n"
+            "class Pair(NamedTuple):\n    left: float\n    right: float\n"
+        )
         (module,) = written(own=head + place.format(given, use))
         assert module.used() == found.setdefault(given, module.used.py_func())
         assert sum(module.used.stats.cache_hits.values()) == hits

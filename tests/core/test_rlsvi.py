@@ -431,6 +431,49 @@ def test_an_environment_and_features_of_ones_own(printed):
     assert agent.evaluate(Corridor(), 3, rng=3, limit=50).tolist() == [1, 1, 1]
 
 
+class Walk:
+    """A walk to 0.3 by a step that writes into the state that it is given, or into its own."""
+
+    H = 6
+
+    def __init__(self, writes):
+        self.writes = writes
+
+    def start(self, rng):
+        return np.zeros(1)
+
+    def step(self, h, s, a, rng):
+        s = s if self.writes else s.copy()
+        s[0] += 0.1 if a else -0.1
+        return float(s[0] > 0.25), s, bool(s[0] > 0.25)
+
+    def legal(self, h, s):
+        return [None, [0, 1], [1, 0], None, None, None][h]
+
+
+def test_a_step_may_write_into_the_state_that_it_is_given():
+    """And is never asked what is allowed beyond the last period."""
+
+    def learned(writes):
+        agent = rlsvi(features.PerAction(near, 2), value_range=(0, 1), gamma=0.9, rng=1)
+        run = agent.learn(Walk(writes), 30, rng=2)
+        return run, agent.mean_values(0, [0.2]), agent.evaluate(Walk(writes), 3, rng=3)
+
+    assert learned(False)[0].reward.sum() > 20
+    assert same(learned(True), learned(False))
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_features_cannot_write_into_their_observation(printed):
+    def scaled(s):
+        s *= 2
+        return np.outer([1.0, -1.0], s)
+
+    agent = rlsvi(scaled, gamma=0.9, rng=1, printed=printed)
+    with pytest.raises(ValueError, match="read-only"):
+        agent.learn(Walk(False), 1, rng=2)
+
+
 class Means(Learner):
     """A learner in ten lines: means of rewards, one period."""
 

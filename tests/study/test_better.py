@@ -102,6 +102,7 @@ OWN = "arm == 'rlsvi'"
 BOLTZMANN = "arm.str.startswith('boltzmann')"
 MYOPIC = "arm.str.startswith('myopic')"
 DITHERING = "~arm.str.startswith('rlsvi')"
+IMAGINED = "agent == 'bootstrap + prior'"
 
 BETTER: dict[str, list[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]]] = {
     "1.gains": [
@@ -185,9 +186,27 @@ BETTER: dict[str, list[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]]] = {
         ("recommender", times(100, "regret", where=MYOPIC)),
         ("recommender", times(100, "regret", where="arm == 'myopic, ties best'")),
     ],
+    "5.theorem1": [("theorem1-bound", times(0.5, "regret"))],
+    "7.bootstrap": [
+        ("bootstrap", times(0.5, "first_reward", where=IMAGINED)),
+        ("bootstrap", times(0.01, "first_reward", where=IMAGINED)),
+    ],
+    "B.conjecture-printed": [("gamble", times(0.5, "regret"))],
+    "B.conjecture-meant": [("toll", times(0.5, "regret"))],
     "C.large-sigma": [
         ("fig11", times(2, "regret", where="sigma == 1")),
         ("fig11", times(100, "regret", where="sigma > 0.1")),
+    ],
+    "C.small-sigma": [("fig11", times(2, "regret", where="sigma < 0.1"))],
+    "F.batch-better": [
+        ("incremental", times(0.5, "regret", where="agent == 'batch'")),
+        ("incremental", times(100, "regret", where="agent != 'batch'")),
+    ],
+    "F.explores": [
+        ("continual", times(0.7, "first_reward", where="agent == 'corrected'")),
+        ("continual", times(0.01, "first_reward", where="agent == 'corrected'")),
+        ("continual", times(2, "first_reward", where="agent == 'greedy'")),
+        ("continual", times(2, "first_reward", where="agent == 'printed'")),
     ],
 }
 

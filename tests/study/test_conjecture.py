@@ -14,7 +14,7 @@ from scipy.stats import binom, kstest, norm
 from rlsvi_core import rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.mdp import FiniteMDP
-from rlsvi_study.conjecture import claims, figures, gambles, linear_toll, runs
+from rlsvi_study.conjecture import claims, costly_road, figures, gambles, linear_toll, runs
 from rlsvi_study.conjecture import toll as at_the_toll
 from rlsvi_study.conjecture.hypotheses import is_closed, is_instance, is_linear
 from rlsvi_study.conjecture.toll import imagined, least_regret, looked_at, over_root_T
@@ -102,6 +102,10 @@ def test_the_needle_is_linear_in_the_hidden_vector(hidden):
         (lambda: needle(np.eye(3), 3, 2), "hidden"),
         (lambda: needle(2 * np.eye(3), 1, 2), "vectors"),
         (lambda: needle([[1.0, 0.0], [0.6, 0.8]], 1, 2), "vectors"),
+        (lambda: costly_road.costly_road(1, 0.5), "H"),
+        (lambda: costly_road.costly_road(3, 1.5), r"\bp\b"),
+        (lambda: costly_road.costly_road(3, 0.5, c=0.9), r"\bc\b"),
+        (lambda: costly_road.costly_road(3, 0.5, d=2), r"\bd\b"),
         (lambda: linear_toll.linear_toll(1, 9), "H"),
         (lambda: linear_toll.linear_toll(3, 0.5), "L"),
         (lambda: linear_toll.linear_toll(3, 9, u=-1.0), "u"),
@@ -294,6 +298,24 @@ def test_if_a_step_falls_the_refutation_as_meant_does(step, monkeypatch):
         ),
         (at_the_toll, "leap", lambda right: lambda rho: right(rho) / 2, at_the_toll.toll_steps),
         (at_the_toll, "least_regret", lambda _: lambda L: 0.116 * L, at_the_toll.toll_steps),
+        (costly_road, "is_closed", lambda _: lambda *given: False, costly_road.road_is_linear),
+        (
+            costly_road,
+            "TUNINGS",
+            lambda _: (costly_road.Tuning(2, 0.01, 1.0),),  # ρ < 1
+            costly_road.enough_features,
+        ),
+        (
+            costly_road,
+            "posterior",
+            lambda right: lambda *of: right(*of)._replace(mean=-right(*of).mean),
+            costly_road.harmless_draws,
+        ),
+        (costly_road, "WALKED", lambda _: 1.0, costly_road.growing_draws),
+        (costly_road, "LOST", lambda _: 8.8, costly_road.growing_draws),
+        (costly_road, "X", lambda _: 2.0, costly_road.few_leaps_outweigh),
+        (costly_road, "POWER", lambda _: 5000, costly_road.counted),
+        (costly_road, "GROWTH", lambda _: 1.0, costly_road.road_grows),
         (linear_toll, "KEPT", lambda _: Fraction(2), linear_toll.enough_walks),
         (linear_toll, "is_closed", lambda _: lambda *given: False, linear_toll.STEPS[0]),
         (linear_toll, "most_episodes", lambda _: lambda *at: 1000, linear_toll.linear_toll_grows),
@@ -349,6 +371,70 @@ def test_at_the_gate_the_sign_is_that_of_the_proof(rho, leaps, quits):
             push = rho / (1 + rho) * (X - b)
             lost = leaps * (b * (quits + rho) - rho * Y) / (leaps + quits + rho)
             assert (mean[1] > 0) == (push > lost)
+
+
+def test_on_the_costly_road_a_period_hands_on_what_the_proof_says():
+    """The posterior of the proof is the library's, at the road's own features and costs."""
+    tuning, walks, leaps = costly_road.Tuning(H=3, rho=4.0, cost=0.5), 5, 2
+    mdp, Phi = costly_road.costly_road(3, 0.5, tuning.c, tuning.r)
+    agent = rlsvi(Phi, 1.0, 2.0, rng=1)
+    for action in [0] * walks + [1] * leaps:
+        agent.observe(2, costly_road.ALIVE, action, mdp.R[2, 1, action, 1], costly_road.ALIVE)
+    mean, _ = costly_road.posterior(walks, leaps, tuning)
+    values = [-tuning.r * feature @ mean for feature in costly_road.features(tuning.c)]
+    np.testing.assert_allclose(agent.mean_values(2, costly_road.ALIVE), values, rtol=1e-9)
+
+
+def test_after_so_many_starts_the_agent_walks_whatever_it_did_before():
+    tuning = costly_road.Tuning(H=4, rho=2.0, cost=1.0)
+    mdp, Phi = costly_road.costly_road(4, 1.0, tuning.c, tuning.r)
+    agent = rlsvi(Phi, 2.0, 1.0, rng=1)
+
+    def episode(action):
+        for h in range(4):
+            a = action(h)
+            agent.observe(h, costly_road.ALIVE, a, mdp.R[h, 1, a, 1], costly_road.ALIVE)
+            taken.append(a if h else 0)
+
+    taken = []
+    for i in range(tuning.n_0):
+        episode(lambda h, i=i: int((i + h) % 3 > 0))  # two in three leap
+    taken.clear()
+    for _ in range(3 * tuning.n_0):
+        agent.plan()
+        episode(lambda h: agent.act(h, costly_road.ALIVE))
+    assert sum(taken) == 0
+
+
+def test_a_leap_at_the_gate_is_what_pays_one():
+    mdp, Phi = costly_road.costly_road(3, 0.5)
+    learned = rlsvi(Phi, 1.0, 2.0, rng=1).learn(mdp, 2000, 2, exact=True)
+    side = mdp.V[0, costly_road.ALIVE]
+    assert set(learned.reward.round(9)) == {0.0, -1.0, side.round(9)}
+    leaps = learned.reward == -1.0
+    regret = (mdp.value - learned.expected).round(9)
+    assert set(regret[1:][leaps[1:]]) == {0.5}  # half of the episodes start at the gate
+    assert 0 < leaps.sum() < regret.astype(bool).sum()
+
+
+@pytest.mark.parametrize("rho", [0.5, 3.0])
+def test_up_to_four_rho_observations_values_stay_small(rho):
+    """The largest value of any feature of length 1, where all observations have one direction."""
+    rng, H, K, worst = np.random.default_rng(5), 6, 3, []
+    n, bound = int(4 * rho), H * (1 + math.sqrt(K / rho))  # λ = ρ, σ = 1, |r| ≤ 1
+    for _ in range(40):
+        theta, V = np.zeros((200, K)), np.zeros(200)
+        for _ in range(H):
+            A = rng.standard_normal(K) * rng.uniform(
+                0.1, 1, (n, 1)
+            )  # all alike: what amplifies most
+            A /= max(1.0, np.linalg.norm(A, axis=1).max())
+            M = rho * np.eye(K) + A.T @ A
+            noise = rng.multivariate_normal(np.zeros(K), np.linalg.inv(M), 200)
+            theta = (1 + V)[:, None] * np.linalg.solve(M, A.sum(axis=0)) + noise
+            V = np.linalg.norm(theta, axis=1)  # the largest value of a feature of length 1
+        worst.append(V.mean())
+    assert max(worst) <= bound
 
 
 # --- the bounds, from both sides --------------------------------------------------------------
