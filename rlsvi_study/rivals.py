@@ -71,7 +71,6 @@ def _sample(data: Posterior, rng: Generator) -> None:
 class PSRL(Table):
     """Posterior sampling; rewards are those of the prior's support, and every action is allowed."""
 
-    update = staticmethod(_sample)
     loop = staticmethod(compiled_loop(_sample, table_values, add))
 
     def __init__(self, prior: DirichletPrior) -> None:
@@ -90,7 +89,9 @@ class PSRL(Table):
     def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
         if rng is None:
             return np.array(self.prior.posterior(self.counts).mean_mdp().Q)
-        return super().fit(rng, before)
+        Q = self.room()
+        _sample(self.data(Q, True), rng)
+        return Q
 
     def compiled(self, env: Any, limit: int | None) -> Any:
         play = super().compiled(env, limit)
@@ -141,7 +142,6 @@ class UCBVI(Table):
     """Optimism by a ``bonus`` over the root of the visits; rewards are at most 0, and every action
     is allowed."""
 
-    update = staticmethod(_lower)
     loop = staticmethod(compiled_loop(_lower, table_values, add))
 
     def __init__(self, H: int, S: int, A: int, bonus: float) -> None:

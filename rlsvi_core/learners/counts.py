@@ -299,11 +299,10 @@ class Counting(Learner):
 
 
 class Table(Counting):
-    """What those share that fit a table Q̃. A subclass has ``update(data, rng)``, the
-    compiled fit, ``loop``, which :func:`~rlsvi_core.loop.compiled_loop` makes of it, and
-    ``data(fitted, sample)``, the record that they work on."""
+    """What those share that fit a table Q̃. A subclass has ``fit``, ``loop``, which
+    :func:`~rlsvi_core.loop.compiled_loop` makes, and ``data(fitted, sample)``, the record that it
+    works on."""
 
-    update: Any
     loop: Any
     data: Any
 
@@ -324,11 +323,6 @@ class Table(Counting):
     def room(self) -> Floats:
         return np.zeros(self._seen.n.shape)
 
-    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
-        Q = self.room()
-        self.update(self.data(Q, rng is not None), NO_DRAWS if rng is None else rng)
-        return Q
-
     def values(self, fitted: Floats, h: int, s: int) -> Floats:
         h = self.period(h)
         s = checks.index("s", s, self.S)
@@ -348,7 +342,6 @@ class Counts(Table):
     array([0.    , 0.    , 0.    , 0.9996])
     """
 
-    update = staticmethod(_fit)
     loop = staticmethod(compiled_loop(_fit, table_values, add))
 
     def __init__(self, problem: Problem) -> None:
@@ -356,6 +349,14 @@ class Counts(Table):
         assert isinstance(phi, OneHot)
         super().__init__(phi.H, phi.S, phi.A)
         self.problem = problem
+
+    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
+        Q = self.room() if self.H is not None or before is None else before.copy()
+        data = self.data(Q, rng is not None)
+        if self.H is None:
+            data = data._replace(sweeps=self.problem.sweeps(rng, before))
+        _fit(data, NO_DRAWS if rng is None else rng)
+        return Q
 
     def data(self, fitted: Floats, sample: bool) -> Data:
         problem = self.problem
@@ -365,15 +366,7 @@ class Counts(Table):
             problem.ridge,
             problem.sigma if sample else 0.0,
             Targets(problem.gamma, problem.low, problem.high),
-            0 if self.H is not None else problem.sweeps(NO_DRAWS if sample else None, fitted),
+            problem.sweeps(NO_DRAWS, fitted) if self.H is None else 0,
             self.masks.closed,
             fitted,
         )
-
-    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
-        if self.H is not None:
-            return super().fit(rng, before)
-        Q = self.room() if before is None else before.copy()
-        data = self.data(Q, rng is not None)._replace(sweeps=self.problem.sweeps(rng, before))
-        _fit(data, NO_DRAWS if rng is None else rng)
-        return Q

@@ -216,7 +216,7 @@ class Sums(Regressions):
         self._row: Floats = np.empty(K)
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
-        if type(env) not in COMPILED or self.masks.closed.size:
+        if type(env) not in COMPILED or self.H is None or self.masks.closed.size:
             return None
 
         def play(fitted: Weights, task: Task) -> None:
