@@ -254,10 +254,14 @@ class Agent:
     def _draw(self) -> None:
         self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
         self._stale = False
-        self._due = False
         self._at_mean = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """When to draw again is counted from here."""
         self._since = 0
         self._met = set()
+        self._due = False
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose an action for state s in step h of the current episode; ``legal`` lists the numbers
@@ -493,7 +497,7 @@ class Agent:
             )
             self._at_mean = None
             self._stale = True
-            self._due = False
+            self._begin()
             play(self.fitted, task)
             bar.update(stop - start)
             ask(True)
@@ -537,6 +541,7 @@ class Agent:
                 run.furthest[i] = max(run.furthest[i], _number(s_next))
                 s = s_next
                 h += 1
+            self._begin()
             run.length[i] = h  # last: now it counts
             bar.update(1)
             ask(True)
