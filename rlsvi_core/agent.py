@@ -476,8 +476,9 @@ class Agent:
         total, learner = len(run.reward), self.learner
         if self.fitted is None:
             self.fitted = learner.room()
-        by_number = self.redraw is not None and not callable(self.redraw)
-        redraw = float(self.redraw) if by_number else math.inf
+        redraw = self.redraw
+        if redraw is None or callable(redraw):
+            redraw = math.inf
         for start, stop in chunks(total, self._pace):
             coming = range(int(self.count[0]), int(self.count[0]) + stop - start)
             some = part(run, start, stop)
@@ -488,7 +489,7 @@ class Agent:
                 exact=exact[start:stop].copy(),
                 epsilon=np.array([self._dither(episode) for episode in coming]),
                 eta=self.eta,
-                redraw=redraw,
+                redraw=float(redraw),
                 recurs=self.redraw is itself,
                 rng=rng,
                 own=self.rng,
