@@ -15,17 +15,17 @@ from ..judging.register import claim
 
 
 def shrunk_noise() -> list[Sides]:
-    """Shrinking by κ = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if
+    """Shrinking by k = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if
     σ² ≥ ¼(1 + (H−1)²), and keeps the mean below RLSVI's.
 
-    1/(n+λσ²) − κ²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ by at most m/(n+λσ²) ≥ 0 in
+    1/(n+λσ²) − k²/(n+m) = (λσ² − m)/(n+λσ²)² ≥ 0, and the means differ by at most m/(n+λσ²) ≥ 0 in
     RLSVI's favour, as a prior of weight m has at most that much on −1."""
     n, m, more, c = symbols("n m more c", positive=True)  # λσ² = m + more; the data's mean is −c
     total = n + m + more
-    kappa = (n + m) / total
+    k = (n + m) / total
     return [
-        (1 / total - kappa**2 / (n + m), more / total**2),
-        (-n * c / total - kappa * (-n * c - m) / (n + m), m / total),
+        (1 / total - k**2 / (n + m), more / total**2),
+        (-n * c / total - k * (-n * c - m) / (n + m), m / total),
     ]
 
 
