@@ -40,6 +40,11 @@ LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to
 Epsilon = float | Callable[[int], float]
 
 
+def itself(s: Any) -> Any:
+    """The state: as a ``redraw``, it draws again where a state recurs, in compiled loops, too."""
+    return s
+
+
 class Agent:
     """A learner with a way to act, a generator and a record.
 
@@ -57,37 +62,23 @@ class Agent:
     redraw : int or callable, optional
         When to draw again in mid-episode: after so many steps, or when a value of a function of the
         observation recurs since the last draw.
-    value_range, gamma
-        The agent warns if returns, discounted by gamma, contradict the range of optimal values.
+    gamma : float, optional
+        The discount in the learner's targets, where a :class:`~rlsvi_core.mdp.DiscountedMDP` must
+        have the same.
     rng : Generator, SeedSequence or int, optional
         The agent's own generator or its seed.
 
     Attributes
     ----------
+    learner, sample, epsilon, eta, redraw, gamma, rng
+        As given, ``rng`` as a Generator. They may be set between episodes.
+    fitted : object
+        What the learner's ``fit`` returned last; None before the first plan.
+    count : ndarray
+        How often the agent planned an episode, and how many transitions it observed.
     run : Run
         The record of the last ``learn``, of the episodes that came to their end.
     """
-
-    __slots__ = (
-        "_at_mean",
-        "_due",
-        "_epsilon",
-        "_eta",
-        "_gamma",
-        "_met",
-        "_pace",
-        "_redraw",
-        "_returns",
-        "_rng",
-        "_run",
-        "_since",
-        "_stale",
-        "_value_range",
-        "count",
-        "fitted",
-        "learner",
-        "sample",
-    )
 
     def __init__(
         self,
@@ -97,90 +88,43 @@ class Agent:
         epsilon: Epsilon = 0.0,
         eta: float = 0.0,
         redraw: float | Callable[[Any], Hashable] | None = None,
-        value_range: tuple[float, float] | None = None,
-        gamma: float = 1.0,
+        gamma: float | None = None,
         rng: Seed = None,
     ) -> None:
         hint = "Pass rlsvi(...).learner, or one of your own; rlsvi_core.learner says how."
         checks.instance("learner", learner, Learner, hint=hint)
         checks.flag(sample=sample)
-        if value_range is not None:
-            hint = "They are the least and the largest optimal value."
-            value_range = checks.pair("value_range", value_range, hint=hint)
-        self.learner: Any = learner
-        self.sample, self._redraw, self._value_range = sample, redraw, value_range
-        self._gamma = checks.between("gamma", gamma, 0, 1, hint="It discounts what follows.")
-        self.rng = rng
-        self._epsilon: Epsilon = 0.0
-        self._eta = 0.0
-        self.eta, self.epsilon = eta, epsilon
-        self.fitted: Any = None
-        self.count = np.zeros(2, np.int64)  # episodes planned, transitions observed
-        self._run = empty_run(0)
-        self._pace = np.ones(1, np.int64)  # how many episodes a piece of compiled work has
-        self._at_mean: tuple[Any, Generator] | None = None
-        self._stale = False  # whether data came since the last plan
-        self._since, self._met = 0, set[Hashable]()  # since the last draw: steps, what was met
-        self._due = False  # whether to draw again before the next action
-        self._returns = np.zeros(3)  # how many episodes, what they brought, and its squares
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What a copy or a pickle has: all but the record, which may be longer than the rest."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "_run"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._run = empty_run(0)
-
-    def __repr__(self) -> str:
-        acts = "draws" if self.sample else "the mean"
-        return f"Agent({self.learner!r}, by {acts}; {self.transitions} transitions seen)"
-
-    # What may be set between episodes.
-
-    @property
-    def epsilon(self) -> Epsilon:
-        """The probability of a uniformly random action, or a function of the episode."""
-        return self._epsilon
-
-    @epsilon.setter
-    def epsilon(self, epsilon: Epsilon) -> None:
-        self._dither_by(epsilon if callable(epsilon) else _probability(epsilon), self._eta)
-
-    @property
-    def eta(self) -> float:
-        """The temperature."""
-        return self._eta
-
-    @eta.setter
-    def eta(self, eta: float) -> None:
-        hint = "It is a temperature; 0 is greedy."
-        self._dither_by(self._epsilon, checks.between("eta", eta, 0, math.inf, hint=hint))
-
-    @property
-    def rng(self) -> Generator:
-        """The agent's own generator; it may be set by a seed."""
-        return self._rng
-
-    @rng.setter
-    def rng(self, rng: Seed) -> None:
-        self._rng = checks.generator(rng)
-
-    def _dither_by(self, epsilon: Epsilon, eta: float) -> None:
+        if not callable(epsilon):
+            epsilon = _probability(epsilon)
+        eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
         if epsilon != 0 and eta > 0:
             checks.fail(
                 "an agent dithers in one way",
                 f"epsilon is {epsilon!r} (Algorithm 5) and eta {eta:g} (Algorithm 4)",
                 "Choose one and leave the other 0.",
             )
-        self._epsilon, self._eta = epsilon, eta
+        if gamma is not None:
+            gamma = checks.between("gamma", gamma, 0, 1, hint="It discounts what follows.")
+        self.learner: Any = learner
+        self.sample = sample
+        self.epsilon: Epsilon = epsilon
+        self.eta = eta
+        self.redraw = redraw
+        self.gamma = gamma
+        self.rng: Generator = checks.generator(rng)
+        self.fitted: Any = None
+        self.count = np.zeros(2, np.int64)
+        self._run = empty_run(0)
+        self._pace = np.ones(1, np.int64)  # how many episodes a piece of compiled work has
+        self._at_mean: tuple[Any, Generator] | None = None
+        self._stale = False  # whether data came since the last plan
+        self._since = 0  # steps since the last draw
+        self._met = set[Hashable]()  # what was met since
+        self._due = False  # whether to draw again before the next action
 
-    def dither(self, episode: int | None = None) -> float:
-        """The probability of a uniformly random action in an episode, by default this one."""
-        if not callable(self._epsilon):
-            return self._epsilon
-        return _probability(self._epsilon(max(self.episode, 0) if episode is None else episode))
+    def __repr__(self) -> str:
+        acts = "draws" if self.sample else "the mean"
+        return f"Agent({self.learner!r}, by {acts}; {self.transitions} transitions seen)"
 
     # What may be looked at.
 
@@ -269,7 +213,8 @@ class Agent:
     def _mean(self) -> tuple[Any, Generator]:
         """The fit by the mean, and what breaks its ties; made again once something is observed."""
         if self._at_mean is None:
-            self._at_mean = self.learner.fit(None, None), np.random.default_rng(0)
+            ties = np.random.default_rng(self.count[1])
+            self._at_mean = self.learner.fit(None, None), ties
         return self._at_mean
 
     @property
@@ -287,10 +232,17 @@ class Agent:
 
     def policy(self) -> Floats:
         """The law of the actions in this episode, an (H, S, A) array."""
-        p, dither = np.empty_like(Q := self.Q), self.dither()
+        Q, epsilon = self.Q, self._dither(self.episode)
+        p = np.empty_like(Q)
         for h, s in np.ndindex(Q.shape[:2]):
-            action_probabilities(Q[h, s], dither, self.eta, p[h, s])
+            action_probabilities(Q[h, s], epsilon, self.eta, p[h, s])
         return p
+
+    def _dither(self, episode: int) -> float:
+        """The probability of a uniformly random action in an episode."""
+        return (
+            _probability(self.epsilon(max(episode, 0))) if callable(self.epsilon) else self.epsilon
+        )
 
     # What Algorithm 2 is made of.
 
@@ -301,8 +253,11 @@ class Agent:
 
     def _draw(self) -> None:
         self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
-        self._stale, self._due, self._at_mean = False, False, None
-        self._since, self._met = 0, set()
+        self._stale = False
+        self._due = False
+        self._at_mean = None
+        self._since = 0
+        self._met = set()
 
     def act(self, h: int, s: Any, legal: Any = None) -> int:
         """Choose an action for state s in step h of the current episode; ``legal`` lists the numbers
@@ -312,7 +267,7 @@ class Agent:
         elif h == 0 and (self._stale or not self.count[0]):
             self._mention_plan()
         q = self.values(h, s, legal)
-        return choose(q, self.dither(), self._eta, np.empty(q.size), self._rng.random())
+        return choose(q, self._dither(self.episode), self.eta, np.empty(q.size), self.rng.random())
 
     def _mention_plan(self) -> None:
         checks.warn(
@@ -334,15 +289,18 @@ class Agent:
 
     def _take_in(self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal: Any) -> None:
         self._at_mean = None  # first: it will not be up to date
-        self.learner.add(h, s, a, r, s_next, *(() if legal is None else (legal,)))
+        if legal is None:
+            self.learner.add(h, s, a, r, s_next)
+        else:  # which only a learner that takes masks has to know
+            self.learner.add(h, s, a, r, s_next, legal)
         self.count[1] += 1
         self._stale = True
-        if callable(self._redraw):
-            self._met.add(self._redraw(s))
-            self._due = s_next is not None and self._redraw(s_next) in self._met
-        elif self._redraw is not None:
+        if callable(self.redraw):
+            self._met.add(self.redraw(s))
+            self._due = s_next is not None and self.redraw(s_next) in self._met
+        elif self.redraw is not None:
             self._since += 1
-            self._due = self._since >= self._redraw
+            self._due = self._since >= self.redraw
 
     def greedy(self, h: int, s: Any, legal: Any = None) -> int:
         """The action of the mean of all that was observed, ties at random.
@@ -376,7 +334,8 @@ class Agent:
         episodes : int
             How many.
         rng : Generator, SeedSequence or int, optional
-            The environment's generator or its seed; for Gymnasium a seed, for the first reset.
+            The environment's generator or its seed; for Gymnasium a seed, for the first reset. A seed
+            begins the same random numbers anew in each call, a generator goes on.
         limit : int, optional
             Steps after which the clock cuts an episode, where neither the environment nor a
             horizon says so.
@@ -404,11 +363,13 @@ class Agent:
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
         with patience() as ask, _bar(len(run.reward), progress) as bar:
-            play = self.learner.compiled(world, limit) if self._redraw is None else None
+            play = None
+            if self.redraw is itself or not callable(self.redraw):
+                play = self.learner.compiled(world, limit)
             if play is None:
                 self._play_by_steps(world, limit, exact, rng, run, ask, bar)
             else:
-                self._play(play, exact, rng, run, ask, bar)
+                self._play(play, limit, exact, rng, run, ask, bar)
         return run
 
     def evaluate(
@@ -462,6 +423,12 @@ class Agent:
                     f"the environment {env!r} has {name} = {given}",
                     "Make the features for this environment.",
                 )
+        if isinstance(env, DiscountedMDP) and self.gamma not in (None, env.gamma):
+            checks.fail(
+                "agent and environment have the same discount",
+                f"the agent's gamma is {self.gamma:g}, and that of {env!r} is {env.gamma:g}",
+                f"Make the agent with gamma={env.gamma:g}.",
+            )
         return env, checks.generator(rng)
 
     def _limit(self, world: Any, limit: int | None) -> int | None:
@@ -494,6 +461,7 @@ class Agent:
     def _play(
         self,
         play: Callable[[Any, Task], None],
+        limit: int | None,
         exact: Array,
         rng: Generator,
         run: Run,
@@ -504,6 +472,8 @@ class Agent:
         total, learner = len(run.reward), self.learner
         if self.fitted is None:
             self.fitted = learner.room()
+        by_number = self.redraw is not None and not callable(self.redraw)
+        redraw = float(self.redraw) if by_number else math.inf
         for start, stop in chunks(total, self._pace):
             coming = range(int(self.count[0]), int(self.count[0]) + stop - start)
             some = part(run, start, stop)
@@ -512,17 +482,19 @@ class Agent:
             task = Task(
                 sample=self.sample,
                 exact=exact[start:stop].copy(),
-                epsilon=np.array([self.dither(episode) for episode in coming]),
+                epsilon=np.array([self._dither(episode) for episode in coming]),
                 eta=self.eta,
+                redraw=redraw,
+                recurs=self.redraw is itself,
                 rng=rng,
                 own=self.rng,
                 counts=self.count,
                 run=some,
             )
-            self._at_mean, self._stale = None, True
+            self._at_mean = None
+            self._stale = True
+            self._due = False
             play(self.fitted, task)
-            if self._gamma == 1:
-                self._compare(task.run.reward)
             bar.update(stop - start)
             ask(True)
 
@@ -548,7 +520,6 @@ class Agent:
             _check_actions(env, q)
             run.claimed[i] = highest(q)
             run.furthest[i] = _number(s)
-            earned, discount = 0.0, 1.0
             h = 0
             over: bool | str = False
             while not over:  # line 4; Algorithm 8, line 5
@@ -556,43 +527,19 @@ class Agent:
                 a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
                 if h == 0:
                     run.opening[i] = a
-                r, state, over = _stepped(
-                    env, h, state, a, rng, limit
-                )  # line 6; Algorithm 8, line 8
+                # line 6; Algorithm 8, line 8
+                r, state, over = _stepped(env, h, state, a, rng, limit)
                 s_next = _copy(state)
                 ended = over is True
                 legal = None if ended or h + 1 == self.H else _legal(env, h + 1, state)
                 self._take_in(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
                 run.reward[i] += r
                 run.furthest[i] = max(run.furthest[i], _number(s_next))
-                earned += discount * r
-                discount *= self._gamma
                 s = s_next
                 h += 1
             run.length[i] = h  # last: now it counts
-            if over is True or h == self.H:
-                self._compare(np.array([earned]))
             bar.update(1)
             ask(True)
-
-    def _compare(self, returns: Floats) -> None:
-        """Mention returns that contradict the range of values: no policy earns more than its upper
-        end on average, and the mean of n returns exceeds it by chance hardly by V/√n, or by four of
-        its standard errors if they are more; fewer than ten do not tell."""
-        if self._value_range is None:
-            return
-        low, high = self._value_range
-        self._returns += returns.size, returns.sum(), (returns**2).sum()
-        n, total, squares = self._returns
-        deviation = math.sqrt(max(squares / n - (total / n) ** 2, 0.0)) if n >= 10 else math.inf
-        if total / n > high + max(high - low, 4 * deviation) / math.sqrt(n):
-            self._value_range = None
-            checks.warn(
-                "value_range has the least and the largest optimal value",
-                f"it is ({low:g}, {high:g}), and {n:g} episodes brought {total / n:g} on average",
-                "Widen it to what the best policy earns from the worst and from the best state, no "
-                "further: lambda, sigma and truncation depend on it.",
-            )
 
 
 def _probability(epsilon: Any) -> float:

@@ -275,7 +275,10 @@ class Masks:
         if legal is None and not self.closed.size:
             return
         closed = np.ones(self._shape[2], bool)
-        closed[... if legal is None else positions(closed.size, legal)] = False
+        if legal is None:
+            closed[:] = False
+        else:
+            closed[positions(closed.size, legal)] = False
         if self._known.setdefault((h, s), closed.tobytes()) != closed.tobytes():
             checks.fail(
                 "in a table of states a mask is the same at every visit in a period",

@@ -13,11 +13,12 @@ import numpy as np
 
 from .acting import action_probabilities, choose, highest
 from .compiled import Array, Floats, Generator, Ints, jit
-from .mdp import Model, first_state, last_reward, period, step
+from .mdp import DiscountedMDP, FiniteMDP, Model, first_state, last_reward, period, step
 from .record import Run
 
 PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode, and of a step
 CHUNK = 0.1  # seconds of compiled work between two looks at it
+COMPILED = (FiniteMDP, DiscountedMDP)  # but no subclass, which may have a step of its own
 
 
 class Task(NamedTuple):
@@ -28,6 +29,8 @@ class Task(NamedTuple):
     exact: Array  # of each episode, whether its policy is evaluated
     epsilon: Floats  # of each episode
     eta: float
+    redraw: float  # draw again in mid-episode after so many steps, or
+    recurs: bool  # where a state has been since the last draw
     rng: Generator  # the environment's
     own: Generator  # the agent's
     counts: Ints  # (2,) the agent's, of plans and of transitions, to be counted on
@@ -37,7 +40,8 @@ class Task(NamedTuple):
 def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     """Algorithm 2 on a finite MDP, of a learner's three parts, all compiled by ``jit``:
     ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add(data, h, s, a, r, s_next)``;
-    ``data`` is the learner's record. It is called with the MDP's model, H, ``data`` and a
+    ``data`` is the learner's record. What it returns is called with an environment of these
+    types, the steps of an episode, the learner's periods (1 without a horizon), ``data`` and a
     :class:`Task`."""
 
     @jit
@@ -67,34 +71,59 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
         return total
 
     @jit
-    def loop(model: Model, H: int, data: Any, task: Task) -> None:
+    def loop(
+        model: Model,
+        last: int,  # the step whose reward includes the terminal one, or −1
+        limit: int,
+        periods: int,
+        data: Any,
+        task: Task,
+    ) -> None:
         exact, epsilon, eta = task.exact, task.epsilon, task.eta
         rng, own = task.rng, task.own
         count, run = task.counts, task.run
         q, p = np.empty(model.successor.shape[2]), np.empty(model.successor.shape[2])
+        redraw, recurs = task.redraw, task.recurs
+        met = np.zeros(model.initial.shape[0], np.int64)  # by which draw a state was left last
+        drawn = 0
         for i in range(run.reward.shape[0]):
             fit(data, own)
             count[0] += 1
             if exact[i]:
-                run.expected[i] = expected_reward(model, H, data, epsilon[i], eta, q, p)
+                run.expected[i] = expected_reward(model, limit, data, epsilon[i], eta, q, p)
             s = first_state(model, rng)
             run.furthest[i] = s
-            for h in range(H):
-                values(data, h, s, q)
+            due = False
+            drawn += 1
+            since = 0
+            for h in range(limit):
+                t = min(h, periods - 1)
+                if due:
+                    fit(data, own)
+                    drawn += 1
+                    since = 0
+                values(data, t, s, q)
                 a = choose(q, epsilon[i], eta, p, own.random())
                 r, s_next = step(model, h, s, a, rng)
-                if h == H - 1:
+                if h == last:
                     r += last_reward(model, s_next, rng)
-                add(data, h, s, a, r, s_next)
+                add(data, t, s, a, r, s_next)
+                since += 1
+                met[s] = drawn
+                due = since >= redraw or (recurs and met[s_next] == drawn)
                 count[1] += 1
                 run.reward[i] += r
                 run.furthest[i] = max(run.furthest[i], s_next)
                 if h == 0:
                     run.opening[i], run.claimed[i] = a, highest(q)
                 s = s_next
-            run.length[i] = H
+            run.length[i] = limit
 
-    return loop
+    def play(env: Any, limit: int, periods: int, data: Any, task: Task) -> None:
+        last = env.H - 1 if type(env) is FiniteMDP else -1
+        loop(env.model, last, limit, periods, data, task)
+
+    return play
 
 
 def chunks(total: int, size: Ints) -> Iterator[tuple[int, int]]:

@@ -35,7 +35,7 @@ import numpy as np
 
 from . import checks
 from .acting import row_values
-from .agent import Agent, Epsilon
+from .agent import Agent, Epsilon, itself
 from .compiled import Floats, Generator, Seed
 from .features import FeatureMap, OneHot, Table
 from .learner import Learner, Options, Problem, Regressions, Weights, positions
@@ -122,7 +122,6 @@ class Printed(Regressions):
 def _learner(problem: Problem, printed: bool) -> Learner:
     """What fits this problem fastest, or as printed."""
     from .learners.counts import Counts
-    from .learners.discounted import Discounted
     from .learners.rows import Rows
     from .learners.sums import Sums
 
@@ -131,7 +130,7 @@ def _learner(problem: Problem, printed: bool) -> Learner:
     if printed:
         return Printed(problem)
     if options.window is None and isinstance(phi, OneHot):
-        return Discounted(problem) if phi.H is None else Counts(problem)
+        return Counts(problem)
     if options.window is None and isinstance(phi, Table):
         return Sums(problem)
     return Rows(problem)
@@ -181,12 +180,8 @@ def _redraw(problem: Problem) -> Any:
     """When to draw again in mid-episode; None: never."""
     redraw = problem.options.redraw
     if redraw is None and problem.features.H is None and isinstance(problem.features, OneHot):
-        return _itself
+        return itself
     return None if redraw == math.inf else redraw
-
-
-def _itself(s: Any) -> Any:
-    return s
 
 
 def _refuse(door: str, options: Options, *names: str) -> None:
@@ -227,8 +222,8 @@ def rlsvi(
     value_range : tuple of float, optional
         The least and the largest optimal value: the (discounted) sum of rewards that the best
         policy earns on average from the worst state and from the best. Sets λ and σ by
-        :func:`rlsvi_core.regression.suggest_parameters`, and next values are truncated to it. The
-        agent warns once if returns contradict it.
+        :func:`rlsvi_core.regression.suggest_parameters`, and next values are truncated to it.
+        Nothing tells you that it is wrong: compare it with the returns that you see.
     H : int, optional
         Number of periods, where features have none of their own.
     gamma : float, optional
@@ -261,7 +256,6 @@ def rlsvi(
     return Agent(
         _learner(problem, printed),
         redraw=_redraw(problem),
-        value_range=value_range,
         gamma=problem.gamma,
         rng=rng,
     )
@@ -314,7 +308,6 @@ def lsvi(
         epsilon=epsilon,
         eta=eta,
         redraw=problem.options.redraw,
-        value_range=value_range,
         gamma=problem.gamma,
         rng=rng,
     )
@@ -368,7 +361,6 @@ def bootstrap(
     return Agent(
         learner(problem, value_range, kappa),
         redraw=_redraw(problem),
-        value_range=value_range,
         gamma=problem.gamma,
         rng=rng,
     )

@@ -21,16 +21,10 @@ import numpy as np
 
 from rlsvi_core import Agent, checks
 from rlsvi_core.acting import highest
-from rlsvi_core.compiled import Floats, Generator, Seed, inlined, jit
+from rlsvi_core.compiled import Floats, Generator, Seed, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
-from rlsvi_core.learners.counts import History, Table, remember, table_values, target_sum
+from rlsvi_core.learners.counts import History, Table, add, table_values, target_sum
 from rlsvi_core.loop import compiled_loop
-
-
-@inlined
-def add(data: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
-    """Take a transition into the history of a record."""
-    remember(data.seen, h, s, a, r, s_next)
 
 
 @jit
@@ -77,7 +71,6 @@ def _sample(data: Posterior, rng: Generator) -> None:
 class PSRL(Table):
     """Posterior sampling; rewards are those of the prior's support, and every action is allowed."""
 
-    update = staticmethod(_sample)
     loop = staticmethod(compiled_loop(_sample, table_values, add))
 
     def __init__(self, prior: DirichletPrior) -> None:
@@ -96,11 +89,15 @@ class PSRL(Table):
     def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
         if rng is None:
             return np.array(self.prior.posterior(self.counts).mean_mdp().Q)
-        return super().fit(rng, before)
+        Q = self.room()
+        _sample(self.data(Q, True), rng)
+        return Q
 
     def compiled(self, env: Any, limit: int | None) -> Any:
         play = super().compiled(env, limit)
-        fits = play is not None and env.support == self.prior.support and not env.terminal.any()
+        fits = (
+            play is not None and env.support == self.prior.support and not env.model.terminal.any()
+        )
         return play if fits else None
 
     def add(  # type: ignore[override]  # without masks
@@ -145,7 +142,6 @@ class UCBVI(Table):
     """Optimism by a ``bonus`` over the root of the visits; rewards are at most 0, and every action
     is allowed."""
 
-    update = staticmethod(_lower)
     loop = staticmethod(compiled_loop(_lower, table_values, add))
 
     def __init__(self, H: int, S: int, A: int, bonus: float) -> None:
@@ -162,7 +158,7 @@ class UCBVI(Table):
 
     def compiled(self, env: Any, limit: int | None) -> Any:
         play = super().compiled(env, limit)
-        fits = play is not None and max(env.model.reward.max(), env.terminal.max()) <= 0
+        fits = play is not None and max(env.model.reward.max(), env.model.terminal.max()) <= 0
         return play if fits else None
 
     def add(  # type: ignore[override]  # without masks

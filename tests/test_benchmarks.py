@@ -83,7 +83,7 @@ def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
     assert 0 < plan < play
     assert alone > 0
     counts, rows = (line.split() for line in lines[-2:])
-    assert [counts[0], rows[0]] == ["Discounted", "Rows"]
+    assert [counts[0], rows[0]] == ["Counts", "Rows"]
     assert float(counts[3]) < 1 < 10 < float(rows[3])  # megabytes
 
 

@@ -68,6 +68,7 @@ with k the pair itself. With others, and :math:`c(s, a)` the coefficients of its
     \Bigl(\sum_{s,a} Y c^\top + (G_k t_k)_k\Bigr), \qquad \tilde Q_h = C_h v_h .
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ from ..learner import (
     Problem,
     Targets,
 )
-from ..loop import compiled_loop
+from ..loop import Task, compiled_loop
 from ..regression import factorise, solve, solve_transposed
 from . import counts
 from .counts import History, forbid, remember, table_values
@@ -261,6 +262,9 @@ class Outcomes(counts.Table):
             self.C = np.array(
                 [rows @ one.inverse for rows, one in zip(phi.Phi, pairs, strict=True)]
             )
+
+    def compiled(self, env: Any, limit: int | None) -> Callable[[Floats, Task], None] | None:
+        return None if self.H is None else super().compiled(env, limit)
 
     def data(self, fitted: Floats, sample: bool) -> Data:
         seen, problem = self.seen, self.problem

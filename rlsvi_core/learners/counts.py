@@ -1,4 +1,5 @@
-r"""RLSVI and LSVI without generalization (:math:`\Phi_h = I`), section 5: a table of values.
+r"""RLSVI and LSVI without generalization (:math:`\Phi_h = I`): a table of values, with a horizon as in
+section 5, or with a discount.
 
 Write :math:`n` for the visits to :math:`(s, a, h)`, :math:`\hat R, \hat P` for what was seen there,
 :math:`\tilde V_h = \max_a \tilde Q_h`. With one-hot features the regression of Algorithm 1 is
@@ -11,9 +12,25 @@ diagonal and has a closed form,
 before any data this is the prior :math:`N(0, 1/\lambda)`. **LSVI** is its mean with
 :math:`\sigma = 1`. A plan costs :math:`O(HSA)` and one step per successor seen.
 
+**Without a horizon** (Algorithm 7) one table follows itself: :math:`\tilde V_{h+1}` is that of
+the fit before, discounted. A number of sweeps is so many fits with the same normal draws, each with
+all values of the one before, as the printed form makes them: steps of value iteration in one random
+model, a contraction if :math:`\gamma < 1`. A plan costs :math:`O(SA)`, and each sweep A steps for
+each state and one for each successor seen.
+
+**Circles.** Take a circle of L pairs whose outcomes are known; the shortest is a step that leads
+nowhere. An agent without a horizon that walks it without end collects the noise of its pairs in
+every round. With n visits each, the sampled value has a standard deviation near
+:math:`\sigma / ((1 - \gamma) \sqrt{nL})`. Where transitions are deterministic, an agent whose sample
+prefers the circle walks it until the time limit. So with one-hot features a repeated state triggers
+another draw, by default. With deterministic transitions choose :math:`\sigma = (1 - \gamma)V/10`,
+less than suggested: then the deviation of a circle's value is at most a tenth of V.
+
 **What was seen** is a :class:`History`: for each :math:`(s, a, h)` the visits, the sum of rewards
 and, in a list, the states that followed with their counts. Memory grows with the pairs visited. A
-history by outcomes also tells rewards apart: its lists have an entry for each :math:`(r, s')`.
+history by outcomes also tells rewards apart: its lists have an entry for each :math:`(r, s')`. Lists
+serve well where few states follow a pair; they are searched from their start and lie in memory as
+they grew, so that where every state may follow, one costs some ten times that of two successors.
 """
 
 from collections.abc import Callable
@@ -25,9 +42,8 @@ from .. import checks
 from ..acting import highest
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import OneHot
-from ..learner import ENDED, Learner, Masks, Problem, Targets
-from ..loop import Task, compiled_loop
-from ..mdp import FiniteMDP
+from ..learner import ENDED, NO_DRAWS, Learner, Masks, Problem, Targets
+from ..loop import COMPILED, Task, compiled_loop
 from ..regression import draw_weight, noise
 
 
@@ -113,6 +129,18 @@ def forbid(closed: Array, h: int, Q: Floats) -> None:
                 Q[h, s, a] = -np.inf
 
 
+@inlined
+def look_ahead(closed: Array, h: int, Q: Floats, targets: Targets, V: Floats) -> bool:
+    """Fill V with γṼ_h as it stands in targets, truncated; returns whether that changes it."""
+    forbid(closed, h, Q)
+    changed = False
+    for s in range(V.shape[0]):
+        value = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
+        changed |= value != V[s]
+        V[s] = value
+    return changed
+
+
 @jit
 def value_iteration(
     seen: Any,
@@ -126,48 +154,80 @@ def value_iteration(
     """Q̃ = (Σ r + Σ n(s') γṼ)/M + σz/√M with M = n + λσ², backwards in time; σ = 0 for the mean.
     Noise is drawn in the order of the printed form."""
     H, S, A = Q.shape
-    V, z = np.zeros(S), 0.0
+    V = np.zeros(S)
+    z = 0.0
     prior = draw_weight(ridge, 0.0, sigma, 1.0)  # of most pairs, often
     for h in range(H - 1, -1, -1):
         for s in range(S):
             for a in range(A):
-                n, total = seen.n[h, s, a], seen.total[h, s, a]
-                if n > 0.0 and h < H - 1:
-                    total = target_sum(seen, h, s, a, V)
+                n = seen.n[h, s, a]
                 if sigma > 0.0:
                     z = noise(rng)
-                nothing = n == 0.0 and total == 0.0
-                Q[h, s, a] = prior * z if nothing else draw_weight(n + ridge, total, sigma, z)
-        forbid(closed, h, Q)
+                if n == 0.0:
+                    Q[h, s, a] = prior * z
+                    continue
+                total = seen.total[h, s, a] if h == H - 1 else target_sum(seen, h, s, a, V)
+                Q[h, s, a] = draw_weight(n + ridge, total, sigma, z)
+        look_ahead(closed, h, Q, targets, V)
+
+
+@jit
+def sweep(
+    seen: Any,
+    ridge: float,
+    sigma: float,
+    targets: Targets,
+    sweeps: int,
+    closed: Array,
+    rng: Generator,
+    Q: Floats,
+) -> None:
+    """So many fits of one table that follows itself, all with the same noise; the targets of the
+    first have the values that Q is given with. One that changes no value is the last."""
+    _, S, A = Q.shape
+    V = np.zeros(S)
+    z = np.zeros((S, A))
+    look_ahead(closed, 0, Q, targets, V)
+    if sigma > 0.0:
+        for a in range(A):  # the order of the printed form's features
+            for s in range(S):
+                z[s, a] = noise(rng)
+    for s in range(S):
+        for a in range(A):
+            Q[0, s, a] = draw_weight(ridge, 0.0, sigma, z[s, a])  # if not visited
+    for _ in range(sweeps):
         for s in range(S):
-            V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
+            for a in range(A):
+                n = seen.n[0, s, a]
+                if n > 0.0:
+                    total = target_sum(seen, 0, s, a, V)
+                    Q[0, s, a] = draw_weight(n + ridge, total, sigma, z[s, a])
+        if not look_ahead(closed, 0, Q, targets, V):
+            break
 
 
 class Data(NamedTuple):
-    """What compiled code works on: the history, side by side with the rest, because a record in a
-    record costs time in every step."""
+    """What compiled code works on."""
 
-    n: Floats
-    total: Floats
-    first: Ints
-    state: Ints
-    reward: Floats
-    number: Floats
-    link: Ints
-    used: Ints
-    apart: bool
+    seen: History
     prior: bool  # whether the first episode is drawn from it
     ridge: float
     sigma: float  # or 0 for the mean
     targets: Targets
-    closed: Array  # (H, S, A) what masks forbid, or empty
-    Q: Floats  # (H, S, A) the values
+    sweeps: int  # fits of one table; 0 where there is a horizon, and a table for each period
+    closed: Array  # (T, S, A) what masks forbid, or empty
+    Q: Floats  # (T, S, A) the values
 
 
 @jit
 def _fit(data: Data, rng: Generator) -> None:
-    if data.prior or data.used[1] > 0:
-        value_iteration(data, data.ridge, data.sigma, data.targets, data.closed, rng, data.Q)
+    seen, prior, ridge, sigma, targets, sweeps, closed, Q = data
+    if not prior and seen.used[1] == 0:
+        return
+    if sweeps == 0:
+        value_iteration(seen, ridge, sigma, targets, closed, rng, Q)
+    else:
+        sweep(seen, ridge, sigma, targets, sweeps, closed, rng, Q)
 
 
 @inlined
@@ -177,11 +237,20 @@ def table_values(data: Any, h: int, s: int, q: Floats) -> None:
         q[a] = data.Q[h, s, a]
 
 
+@inlined
+def add(data: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    """Take a transition into the history of a record."""
+    remember(data.seen, h, s, a, r, s_next)
+
+
 @jit
 def _remember_all(seen: History, steps: Floats, done: Ints) -> None:
     """Take in all steps of a queue that are not done yet."""
     for i in range(done[0], steps.shape[0]):
-        h, s, a, s_next = int(steps[i, 0]), int(steps[i, 1]), int(steps[i, 2]), int(steps[i, 4])
+        h = int(steps[i, 0])
+        s = int(steps[i, 1])
+        a = int(steps[i, 2])
+        s_next = int(steps[i, 4])
         remember(seen, h, s, a, steps[i, 3], s_next)
         done[0] += 1
 
@@ -192,9 +261,13 @@ class Counting(Learner):
 
     apart = False  # whether outcomes are told apart
 
+    S: int
+    A: int
+
     def __init__(self, H: int | None, S: int, A: int) -> None:
         self.H, self.S, self.A = H, S, A
-        self._seen, self.masks = no_history(H or 1, S, A, self.apart), Masks(H or 1, S, A)
+        self._seen = no_history(H or 1, S, A, self.apart)
+        self.masks = Masks(H or 1, S, A)
         self._queue: tuple[list[Any], Ints] = [], np.zeros(1, np.int64)  # and how many are done
 
     @property
@@ -214,9 +287,10 @@ class Counting(Learner):
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        h, (_, S, A) = self.period(h), self._seen.n.shape
-        s, a = checks.index("s", s, S), checks.index("a", a, A)
-        s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)
+        h = self.period(h)
+        s = checks.index("s", s, self.S)
+        a = checks.index("a", a, self.A)
+        s_next = ENDED if s_next is None else checks.index("s_next", s_next, self.S)
         if s_next != ENDED and h + 1 != self.H:
             self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         if self.apart and h + 1 == self.H:
@@ -225,46 +299,50 @@ class Counting(Learner):
 
 
 class Table(Counting):
-    """What those share that fit a table Q̃ with a horizon. A subclass has ``update(data, rng)``, the
-    compiled fit, ``loop``, which :func:`~rlsvi_core.loop.compiled_loop` makes of it, and
-    ``data(fitted, sample)``, the record that they work on."""
+    """What those share that fit a table Q̃. A subclass has ``fit``, ``loop``, which
+    :func:`~rlsvi_core.loop.compiled_loop` makes, and ``data(fitted, sample)``, the record that it
+    works on."""
 
-    update: Any
     loop: Any
     data: Any
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Floats, Task], None] | None:
-        H = self.H
-        if type(env) is not FiniteMDP or H is None or self.masks.closed.size:
+        if type(env) not in COMPILED or limit is None or self.masks.closed.size:
             return None
-        nodes = self._seen.n.size * env.model.successor.shape[3]  # there can be of this MDP
-        nodes *= 4 if self.apart else 1  # two coins, of rewards
+        successor = env.model.successor
+        nodes = max(self._seen.n.size * successor.shape[3], successor.size)  # there can be
+        nodes *= 6 if self.apart else 1  # two coins, of rewards, the second only at the end
 
         def play(fitted: Floats, task: Task) -> None:
-            steps = len(task.run.reward) * H
+            steps = len(task.run.reward) * limit
             self._seen = with_room(self.seen, min(steps, nodes))
-            self.loop(env.model, H, self.data(fitted, task.sample), task)
+            self.loop(env, limit, self.H or 1, self.data(fitted, task.sample), task)
 
         return play
 
     def room(self) -> Floats:
         return np.zeros(self._seen.n.shape)
 
-    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
-        Q = self.room()
-        self.update(self.data(Q, rng is not None), np.random.default_rng(0) if rng is None else rng)
-        return Q
-
     def values(self, fitted: Floats, h: int, s: int) -> Floats:
-        h, s = self.period(h), checks.index("s", s, fitted.shape[1])
+        h = self.period(h)
+        s = checks.index("s", s, self.S)
         return self.masks.masked(h, s, fitted[h, s].copy())
 
 
 class Counts(Table):
-    """RLSVI and LSVI in closed form; the same values as ``Printed``."""
+    """RLSVI and LSVI in closed form; the same values as ``Printed``.
 
-    update = staticmethod(_fit)
-    loop = staticmethod(compiled_loop(_fit, table_values, remember))
+    Examples
+    --------
+    >>> from rlsvi_core import features, rlsvi
+    >>> agent = rlsvi(features.one_hot(None, 500, 4), value_range=(0, 1), gamma=0.9, rng=1)
+    >>> agent.observe(0, 499, 3, r=1.0, s_next=0)
+    >>> agent.plan()
+    >>> agent.mean_values(0, 499).round(4)
+    array([0.    , 0.    , 0.    , 0.9996])
+    """
+
+    loop = staticmethod(compiled_loop(_fit, table_values, add))
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
@@ -272,14 +350,23 @@ class Counts(Table):
         super().__init__(phi.H, phi.S, phi.A)
         self.problem = problem
 
+    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
+        Q = self.room() if self.H is not None or before is None else before.copy()
+        data = self.data(Q, rng is not None)
+        if self.H is None:
+            data = data._replace(sweeps=self.problem.sweeps(rng, before))
+        _fit(data, NO_DRAWS if rng is None else rng)
+        return Q
+
     def data(self, fitted: Floats, sample: bool) -> Data:
         problem = self.problem
         return Data(
-            *self.seen,
+            self.seen,
             problem.options.first == "prior",
             problem.ridge,
             problem.sigma if sample else 0.0,
             Targets(problem.gamma, problem.low, problem.high),
+            problem.sweeps(NO_DRAWS, fitted) if self.H is None else 0,
             self.masks.closed,
             fitted,
         )

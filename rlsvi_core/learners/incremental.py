@@ -40,8 +40,7 @@ from ..agent import Agent
 from ..compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 from ..features import Table
 from ..learner import ENDED, Learner, Weights
-from ..loop import Task, compiled_loop
-from ..mdp import FiniteMDP
+from ..loop import COMPILED, Task, compiled_loop
 from ..regression import add_row, draw, fill_noise
 
 __all__ = ["Incremental", "incremental"]
@@ -161,13 +160,13 @@ class Incremental(Learner):
         self._sizes = np.append(self._sizes, sizes)
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
-        if type(env) is not FiniteMDP:
+        if type(env) not in COMPILED:
             return None
 
         def play(fitted: Weights, task: Task) -> None:
             self._more_sizes(len(task.run.reward))
             try:
-                _loop(env.model, self.H, self.data(fitted, task.sample), task)
+                _loop(env, self.H, self.H, self.data(fitted, task.sample), task)
             except ZeroDivisionError:
                 _forgotten()
 
@@ -210,7 +209,15 @@ class Incremental(Learner):
         row_values(self.Phi[h, s], fitted.theta[h], q)
         return q
 
-    def add(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
+    def add(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
+    ) -> None:
+        if legal_next is not None:
+            checks.fail(
+                "in incremental RLSVI every action is allowed",
+                f"legal_next is {legal_next!r}",
+                "Use rlsvi, or close an action by its reward.",
+            )
         _, S, A, _ = self.Phi.shape
         h, s, a = checks.index("h", h, self.H), checks.index("s", s, S), checks.index("a", a, A)
         s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)

@@ -41,8 +41,7 @@ from ..learner import (
     Targets,
     Weights,
 )
-from ..loop import Task, compiled_loop
-from ..mdp import FiniteMDP
+from ..loop import COMPILED, Task, compiled_loop
 from ..regression import add_row, draw, fill_noise, solve_transposed
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
@@ -217,11 +216,11 @@ class Sums(Regressions):
         self._row: Floats = np.empty(K)
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
-        if type(env) is not FiniteMDP or self.H is None or self.masks.closed.size:
+        if type(env) not in COMPILED or self.H is None or self.masks.closed.size:
             return None
 
         def play(fitted: Weights, task: Task) -> None:
-            _loop(env.model, self.H, self.data(fitted, task.sample), task)
+            _loop(env, self.H, self.H, self.data(fitted, task.sample), task)
 
         return play
 

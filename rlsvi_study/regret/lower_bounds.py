@@ -37,58 +37,83 @@ LEAST_H = 64  # of part (b)
 # --------------------------------------------------------------------- later values stay low
 
 
-def lost(h: Any, H: int) -> Any:
-    """What is lost for sure from period h on."""
-    return np.minimum(H // 2, H - h)
+def lost(rng: np.random.Generator, H: int) -> Array:
+    """Some d_0 ≥ … ≥ d_H = 0: what is lost for sure from a period on."""
+    return fractions(np.append(np.sort(rng.integers(0, 2 * H, H))[::-1], 0), 2)
 
 
-def lag(n: Array, R: Array, w: Array, pen: Array, rho: Fraction) -> Array:
-    """U_k + Σ(½(1−κ)H + pen) − D_k for k ≤ H/2, with the arms that are played; R sums rewards."""
-    H, kappa = len(n), n / (n + rho)
+def lag(n: Array, R: Array, w: Array, pen: Array, rho: Fraction, d: Array) -> Array:
+    """U_k + Σ((1−κ)d_0 + pen) − D_k for k < H, with the arms that are played; R sums rewards."""
+    kappa = n / (n + rho)
     P = kappa[:, None, :, None]
     V, mu = best(P, (R / (n + rho) + w)[:, None], np.zeros(1, int))
     U = best(P, (w - pen)[:, None], np.zeros(1, int))[0]
-    costs = (1 - kappa) * Fraction(H, 2) + pen
-    played = np.array([costs[h, mu[h, 0]] for h in range(H)])
-    k = np.arange(H // 2 + 1)
-    return U[k, 0] + played[::-1].cumsum()[::-1][k] - (V[k, 0] + lost(k, H))
+    costs = (1 - kappa) * d[0] + pen
+    played = np.take_along_axis(costs, mu, 1)[:, 0]
+    return (U[:-1, 0] + played[::-1].cumsum()[::-1]) - (V[:-1, 0] + d[:-1])
 
 
 def later_values() -> bool:
-    """If every arm pays −1 in the second half of the periods, D_k is at most what the proof says:
-    as fractions in 300 cases with any visits, rewards, noise and penalties."""
+    """If no arm pays more than d_{h+1} − d_h, D_k is at most what the proof says: as fractions in 300
+    cases with any visits, rewards, noise and penalties."""
     rng, H = np.random.default_rng(8), 6
     for _ in range(300):
         A, rho = int(rng.integers(2, 5)), Fraction(int(rng.integers(1, 40)), 4)
-        n = rng.integers(0, rng.choice([2, 30, 1000]), (H, A))
-        R = fractions(-np.where(np.arange(H)[:, None] < H // 2, rng.integers(0, n + 1), n))
+        n = fractions(rng.integers(0, rng.choice([2, 30, 1000]), (H, A)))
+        d, less = lost(rng, H), fractions(rng.integers(0, 3, (H, A)), 4)
+        R = n * ((d[1:] - d[:-1])[:, None] - less)
         w, pen = (fractions(rng.integers(low, 60, (H, A)), 8) for low in (-60, 1))
-        if (lag(fractions(n), R, w, pen, rho) < 0).any():
+        if (lag(n, R, w, pen, rho, d) < 0).any():
             return False
     return True
 
 
+def too_high(A: Any, Lambda: Any, rho: Any, s2: Any, d_0: Any, xi: Any) -> Any:
+    """In how many episodes more than 2ξH is left, at most."""
+    return A * Lambda / (2 * xi) * (rho * d_0 + s2 * log(A) / (2 * xi))
+
+
 def in_the_lemma() -> list[Sides]:
-    """Why D_k lags in both halves, what the choice of η leaves, and how often that is too much."""
-    k, r, s, H, A, rho, s2, N, Lambda = symbols("k r s H A rho s2 N Lambda", positive=True)
-    eta = 16 * log(A)
-    left = (rho * H / 2 + 8 * s2 * log(A)) * A * H * Lambda
+    """Why D_k lags, what the choice of η leaves, and how often that is too much."""
+    k, d_h, d_next, d_0, H, A, rho, s2, N, Lambda, xi = symbols(
+        "k d_h d_next d_0 H A rho s2 N Lambda xi", positive=True
+    )
+    eta = log(A) / xi
+    left = (rho * d_0 + s2 * log(A) / (2 * xi)) * A * H * Lambda
     return [
-        (-k + s - k * (s - 1), (1 - k) * s),
-        (-k * r + s - k * s, (1 - k) * s - k * r),
-        (price(log(A), s2 / N, eta), Rational(1, 16) + 8 * s2 * log(A) / N),
-        (exp(-eta * H / 16), A ** (-H)),
-        (left / (H / 8), 4 * A * Lambda * (rho * H + 16 * s2 * log(A))),
+        (k * (d_next - d_h) + d_h - k * d_next, (1 - k) * d_h),
+        (price(log(A), s2 / N, eta), xi + s2 * log(A) / (2 * xi * N)),
+        (exp(-eta * xi * H), A ** (-H)),
+        (left / (2 * xi * H), too_high(A, Lambda, rho, s2, d_0, xi)),
     ]
 
 
-LATER = selection, penalised_recursion, counting, counting_worst, later_values, in_the_lemma
+def in_both_parts() -> list[Sides]:
+    """The lemma with d_0 = H/2 and ξ = 1/16; in (b), where 16σ² log A ≤ ρH, as a share of L/2S."""
+    H, A, S, rho, s2, Lambda = symbols("H A S rho s2 Lambda", positive=True)
+    often = too_high(A, Lambda, rho, s2, H / 2, Rational(1, 16))
+    most, episodes = often.subs(s2, rho * H / (16 * log(A))), 40 * A * rho * H * Lambda
+    return [
+        (often, 4 * A * Lambda * (rho * H + 16 * s2 * log(A))),
+        (80 * S * A * rho * H * Lambda / (2 * S), episodes),
+        (most / episodes, Rational(1, 5)),
+    ]
 
 
 def ahead(kappa_w: Any, kappa_b: Any, R_w: Any, R_b: Any, V: Any) -> Any:
     """The mean of Q̃_w − Q̃_b, given that Ṽ_{h+1} = V."""
     return kappa_w * (R_w + V) - kappa_b * (R_b + V)
 
+
+LATER = (
+    selection,
+    penalised_recursion,
+    counting,
+    counting_worst,
+    later_values,
+    in_the_lemma,
+    in_both_parts,
+)
 
 # --------------------------------------------------------------------- (a) the first term
 
@@ -179,16 +204,16 @@ def at_printed(H: int, S: int = 1, A: int = 2) -> Proved:
 
 
 def in_part_b() -> list[Sides]:
-    """N_c = 4N_a + e and δH = 32 + x, with e, x ≥ 0."""
+    """N_c = 4N_a + e and (1 − κ)H = 32 + x, with e, x ≥ 0; n + ρ is N, with a for i and c for j."""
     N, e, x, rho, H, S, A, lam, t = symbols("N e x rho H S A lam t", positive=True)
-    far = 32 + x  # δH
-    mean, delta = 5 * far / 32, far / H
+    far = 32 + x  # (1 − κ)H
+    mean, shrunk = 5 * far / 32, far / H
     gap = exp(-(t**2) / 2) / 2 - erfc(t / sqrt(2)) / 2  # 0 at both ends, rises and then falls
     return [
         (rho / N - rho / (4 * N + e), 3 * rho / (4 * N) + rho * e / (4 * N * (4 * N + e))),
         (1 / N + 1 / (4 * N + e), 5 / (4 * N) - e / (4 * N * (4 * N + e))),
         (3 * far / 16 - 1, mean + x / 32),
-        (mean**2 / (2 * 5 * delta / (4 * lam)), 5 * lam * H / 16 + 5 * lam * H * x / 512),
+        (mean**2 / (2 * 5 * shrunk / (4 * lam)), 5 * lam * H / 16 + 5 * lam * H * x / 512),
         (diff(gap, t), exp(-(t**2) / 2) * (1 / sqrt(2 * pi) - t / 2)),
         (A * (rho * (H / 8 - 1) + 1), A * rho * H / 8 - A * (rho - 1)),
         (rho * (H / 32 - 1), rho * H / 64 + rho * (H - 64) / 64),
@@ -200,8 +225,10 @@ def in_part_b() -> list[Sides]:
 
 
 def unlikely_in_part_b() -> bool:
-    """That all actions were not tried often enough has a probability below ¼."""
-    unlikely = arb(1) / 5 + arb(1) / 160 + arb(2) ** -LEAST_H + (-arb(LEAST_H)).exp()
+    """That all actions were not tried often enough has a probability below ¼; an episode with z = 0 is
+    one of L′ ≥ 40AρHΛ."""
+    once = arb(1) / (80 * LEAST_H)
+    unlikely = arb(1) / 5 + arb(1) / 160 + arb(2) ** -LEAST_H + (-arb(LEAST_H)).exp() + once
     return sign(lambda: arb(1) / 4 - unlikely) > 0
 
 

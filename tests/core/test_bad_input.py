@@ -144,8 +144,10 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("one length", lambda: rlsvi(TIMELESS).learn(MDP, 1, limit=3)),
     ("limit", lambda: rlsvi(TIMELESS).learn(lock(3), 1, limit=0)),
     ("environment's H", lambda: rlsvi(TIMELESS).learn(Own((0.0, 0, False), 2.5), 1)),
-    ("must end", lambda: rlsvi(TIMELESS).learn(ENDLESS, 1)),
-    ("horizon", lambda: rlsvi(TIMELESS).learn(ENDLESS, 1, limit=3, exact=True)),
+    ("same discount", lambda: rlsvi(TIMELESS).learn(ENDLESS, 1, limit=3)),
+    ("same discount", lambda: rlsvi(HOT).evaluate(ENDLESS, 1)),
+    ("must end", lambda: rlsvi(TIMELESS, gamma=0.9).learn(ENDLESS, 1)),
+    ("horizon", lambda: rlsvi(TIMELESS, gamma=0.9).learn(ENDLESS, 1, limit=3, exact=True)),
     ("reward", lambda: rlsvi(HOT).learn(Own((math.nan, 0, False)), 1)),
     ("three", lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1)),
     ("s_next", lambda: rlsvi(HOT).learn(Own((1.0, 7, False)), 1)),
@@ -159,6 +161,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("a must", lambda: rlsvi(HOT).observe(0, 0, 0.0, 1.0, 0)),
     ("a must", lambda: rlsvi(rows).observe(0, 0.5, 2, 1.0, 0.5)),
     ("s_next must", lambda: incremental(PHI).observe(0, 0, 0, 1.0, 3)),
+    ("allowed", lambda: incremental(PHI).observe(0, 0, 0, 1.0, 1, [0])),
     ("s_next must", lambda: Continual(PHI[0], 0.9, 0.5).observe(0, 0, 0, 0.0, 3)),
     ("r must", lambda: rlsvi(HOT).observe(0, 0, 0, math.nan, 0)),
     # MDPs and policies
@@ -261,17 +264,11 @@ def test_bad_input_is_refused(said, call):
 def test_values_without_bound_are_refused():
     """Features that extrapolate: a state worth twice as much as the one that leads to it."""
     for phi in (np.array([[[1.0]], [[2.0]]]), lambda s: np.array([[1.0 + s]])):
-        agent = rlsvi(phi, 1e-3, 0.1, gamma=0.99, rng=1, options=Options(sweeps=2000))
+        agent = rlsvi(phi, 1e-3, 0.1, gamma=0.99, rng=1, options=Options(sweeps=1000))
         agent.observe(0, 0, 0, 1.0, 1)
         with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="value_range"):
-            agent.plan()
-
-
-@pytest.mark.parametrize("name", ["gamma", "lam", "sigma", "H", "options", "features", "theta"])
-def test_what_would_be_ignored_cannot_be_set(name):
-    agent = rlsvi(PHI)
-    with pytest.raises(AttributeError):
-        setattr(agent, name, 0.5)
+            for _ in range(3):
+                agent.plan()
 
 
 def test_epsilon_and_eta_may_be_set_between_episodes():
@@ -282,9 +279,6 @@ def test_epsilon_and_eta_may_be_set_between_episodes():
     agent.observe(1, 0, 0, 2.0, None)
     agent.plan()
     assert 0.5 < agent.policy()[1, 0, 0] < 1
-    with pytest.raises(ValueError, match="one way"):
-        agent.epsilon = 0.5
-    assert (agent.epsilon, agent.eta) == (0.0, 2.0)  # what was refused is not set
 
 
 # ------------------------------------------------------------------ what was silently wrong
@@ -359,38 +353,6 @@ def test_the_same_seed_for_agent_and_environment_is_mentioned():
     quiet(lambda: rlsvi(HOT, rng=one).learn(MDP, 1, rng=one))  # meant
 
 
-@pytest.mark.parametrize("door", [rlsvi, lsvi, bootstrap])
-def test_returns_beyond_the_range_of_values_are_mentioned_once(door):
-    """By both loops; luck and bad actions are not."""
-
-    def agent():
-        return door(features.OneHot(2, 1, 2), value_range=(0, 1), rng=1)
-
-    def paying(rewards, support=None):
-        return FiniteMDP.stationary(np.ones((1, 2, 1)), [rewards], H=2, support=support)
-
-    for env in (paying([3.0, 2.0]), Own((3.0, 0, False), H=2)):
-        one = agent()
-        with pytest.warns(UserWarning, match="value_range") as said:
-            one.learn(env, 50, rng=2)
-        assert len(said) == 1
-        quiet(lambda one=one, env=env: one.learn(env, 50, rng=3))
-    quiet(lambda: agent().learn(paying([0.5, 0.4], (0, 1)), 50, rng=2))
-    quiet(lambda: agent().learn(paying([-9.0, -7.0]), 50, rng=2))
-    seldom = paying([0.5, 0.5], (0, 50))  # 1 on average, at times 50 or 100: of 200 episodes
-    for seed in range(2, 22):  # the mean is hardly ever four standard errors above the range
-        quiet(lambda seed=seed: agent().learn(seldom, 200, rng=seed))
-
-
-def test_a_return_is_discounted_and_an_episode_that_was_cut_is_not_one():
-    agent = rlsvi(features.OneHot(None, 1, 2), value_range=(0, 10), gamma=0.9, rng=1)
-    quiet(lambda: agent.learn(Own((1.0, 0, False), H=30), 50, rng=2))  # less than 10, discounted
-    agent = rlsvi(features.OneHot(None, 1, 2), value_range=(0, 10), gamma=0.9, rng=1)
-    quiet(lambda: agent.learn(Own((100.0, 0, False), H=1), 50, rng=2))  # by the clock
-    with pytest.warns(UserWarning, match="value_range"):
-        agent.learn(Own((100.0, 0, True), H=1), 50, rng=2)
-
-
 def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
     class Lost(Learner):
         def __init__(self, found, A=2):
@@ -434,14 +396,6 @@ def test_masks_in_a_table_of_states_do_not_change(phi, masks):
     with pytest.raises(ValueError, match="the same at every visit"):
         agent.observe(0, 0, 0, 1.0, 1, masks[1])
     assert agent.transitions == 3
-
-
-def test_the_generator_may_be_set_by_a_seed():
-    agent, other = rlsvi(HOT, rng=1), rlsvi(HOT, rng=7)
-    agent.rng = 7
-    assert np.array_equal(agent.learn(MDP, 9, rng=2).reward, other.learn(MDP, 9, rng=2).reward)
-    with pytest.raises(TypeError, match="rng"):
-        agent.rng = "seven"
 
 
 def test_weights_are_asked_for_after_the_first_plan():

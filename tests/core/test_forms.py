@@ -14,7 +14,6 @@ from worlds import (
     WORLDS,
     A,
     H,
-    Keyed,
     Plain,
     S,
     agents_of,
@@ -26,14 +25,13 @@ from worlds import (
     short_means,  # noqa: F401
 )
 
-from rlsvi_core import Agent, Options, bootstrap, features, lsvi, rlsvi
+from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.envs import lock
 from rlsvi_core.features import boxes
 from rlsvi_core.learner import ENDED
 from rlsvi_core.learners.bootstrap import Draw, Outcomes, Weighted, _draw_weights
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.counts import Counts
-from rlsvi_core.learners.discounted import Discounted
 from rlsvi_core.learners.incremental import incremental
 from rlsvi_core.learners.rows import Rows
 from rlsvi_core.learners.spanning import Spanner
@@ -54,7 +52,7 @@ RATE = 1e-6  # how often a statistical test of right code fails under a new seed
         *[("table", "as it is", Sums), ("table", "window", Rows)],
         *[("one table", "as it is", Sums), ("one table, H", "as it is", Sums)],
         *[("one-hot", "as it is", Counts), ("one-hot, later H", "cut", Counts)],
-        *[("one-hot, no H", "as it is", Discounted), ("one-hot, no H", "window", Rows)],
+        *[("one-hot, no H", "as it is", Counts), ("one-hot, no H", "window", Rows)],
         *[("crossed", "as it is", Rows), ("function, H", "as it is", Rows)],
     ],
 )
@@ -72,9 +70,8 @@ def test_the_learner_that_is_taken(world, choice, learner):
 def test_every_learner_gives_the_values_of_the_printed_form(world, choice, masks):
     phi, arguments = given(world, choice)
     for agent in agents_of(phi, **arguments):
-        form = Keyed if isinstance(agent.learner, Discounted) else Printed
         printed = Agent(
-            form(agent.learner.problem), sample=agent.sample, epsilon=agent.epsilon, rng=3
+            Printed(agent.learner.problem), sample=agent.sample, epsilon=agent.epsilon, rng=3
         )
         follow(agent, printed, WORLDS[world][2], masks)
 
@@ -128,19 +125,6 @@ def test_what_masks_have_closed_is_minus_infinity_in_tables():
             agent.observe(0, 0, 1, 1.0, 2, [0, 1])
 
 
-def test_a_draw_of_a_large_table_costs_what_was_seen():
-    """A million states: weights of the others are a function of the draw's key."""
-    agent = rlsvi(features.OneHot(None, 10**6, 2), 4.0, 0.1, rng=1)
-    agent.observe(0, 10, 1, 1.0, 11)
-    agent.plan()
-    far = [agent.values(0, s) for s in (999_999, 12)]
-    assert np.array_equal(far, [agent.values(0, s) for s in (999_999, 12)])
-    agent.observe(0, 999_999, 0, 1.0, 12)  # what it was before it was seen stays its value
-    assert np.array_equal(far, [agent.values(0, s) for s in (999_999, 12)])
-    values = np.array([agent.values(0, s) for s in range(1000, 2000)])
-    assert stats.kstest(2 * values.ravel(), "norm").pvalue > RATE  # N(0, 1/λ)
-
-
 # ------------------------------------------------------------------ the loop, twice
 
 
@@ -148,6 +132,7 @@ def halved(episode):
     return 0.5 * 2.0 ** (-episode / 10)
 
 
+ONE_TABLE = features.OneHot(None, S, A)
 COMPILED = {
     "sums": lambda: rlsvi(RANDOM, LAM, SIGMA, rng=7),
     "sums, prior": lambda: rlsvi(
@@ -158,6 +143,11 @@ COMPILED = {
     "counts": lambda: rlsvi(features.OneHot(H, S, A), LAM, SIGMA, rng=7),
     "counts, cut": lambda: rlsvi(features.OneHot(H, S, A), value_range=(-1, 1), gamma=0.9, rng=7),
     "counts, epsilon": lambda: lsvi(features.OneHot(H, S, A), LAM, epsilon=halved, rng=7),
+    "counts, no H": lambda: rlsvi(ONE_TABLE, value_range=(-1, 1), gamma=0.9, rng=7),
+    "counts, no H, steps": lambda: rlsvi(
+        ONE_TABLE, gamma=0.7, options=Options(redraw=2, sweeps=3, first="prior"), rng=7
+    ),
+    "counts, no H, never": lambda: lsvi(ONE_TABLE, epsilon=halved, gamma=0.9, rng=7),
     "outcomes": lambda: bootstrap(RANDOM, (-1, 1), 0.3, gamma=0.9, rng=7),
     "outcomes, one-hot": lambda: bootstrap(features.OneHot(H, S, A), (-1, 1), rng=7),
     "incremental": lambda: incremental(RANDOM, LAM, SIGMA, 0.1, rng=7),
@@ -174,8 +164,8 @@ def test_the_compiled_loop_gives_the_record_of_the_loop_by_steps(name, noisy, ma
     mdp = make_mdp(2, H, S, A, noisy=noisy)
     agents, runs = [COMPILED[name]() for _ in range(2)], []
     for agent, env in zip(agents, (mdp, Plain(mdp)), strict=True):
-        rng = np.random.default_rng(8)
-        runs.append([agent.learn(env, n, rng, exact=True) for n in (25, 15)])
+        rng, exact = np.random.default_rng(8), agent.H is not None
+        runs.append([agent.learn(env, n, rng, exact=exact) for n in (25, 15)])
         assert agent.transitions == 40 * H
     for one, two in zip(*runs, strict=True):
         np.testing.assert_allclose(one.expected, two.expected, rtol=1e-10, atol=1e-12)
@@ -186,6 +176,51 @@ def test_the_compiled_loop_gives_the_record_of_the_loop_by_steps(name, noisy, ma
         agent.plan()
     assert same(agents[0].Q, agents[1].Q)
     assert same(agents[0].rng, agents[1].rng)
+
+
+class Steps:
+    """The start and step of a discounted MDP, of which no more is known."""
+
+    def __init__(self, mdp):
+        self.start, self.step = mdp.start, mdp.step
+
+
+@pytest.mark.parametrize("name", [name for name in COMPILED if name != "incremental, kept"])
+def test_the_compiled_loop_plays_a_discounted_mdp(name):
+    """Of five states, in episodes of 17 steps, so that a state recurs before an episode's end."""
+    rng = np.random.default_rng(3)
+    P, R = rng.dirichlet(np.full(S, 0.3), (S, A)), rng.uniform(-1, 1, (S, A, S))
+    mdp = DiscountedMDP(P, R, 0.9, initial=np.arange(1, S + 1) / 15)
+    agents = [COMPILED[name]() for _ in range(2)]
+    limit = agents[0].H or 17
+    runs = [
+        agent.learn(env, 20, 8, limit=limit)
+        for agent, env in zip(agents, (mdp, Steps(mdp)), strict=True)
+    ]
+    assert agents[0].transitions == 20 * limit
+    for field in runs[0]._fields:
+        assert same(getattr(runs[0], field), getattr(runs[1], field)), field
+    assert same(agents[0].Q, agents[1].Q)
+    assert same(agents[0].rng, agents[1].rng)
+
+
+def test_an_environment_with_methods_of_its_own_is_played_by_them(make_mdp):
+    """A subclass, whose step pays 100 more, or whose masks leave one action."""
+
+    class Rich(FiniteMDP):
+        def step(self, h, s, a, rng):
+            r, s_next, over = super().step(h, s, a, rng)
+            return r + 100, s_next, over
+
+        def legal(self, h, s):
+            return [1]
+
+    mdp = make_mdp(2, H, S, A)
+    rich = Rich(mdp.P, mdp.R, mdp.terminal, mdp.initial)
+    for agent in (rlsvi(features.OneHot(H, S, A), rng=1), rlsvi(RANDOM, rng=1)):
+        run = agent.learn(rich, 20, 2)
+        assert (run.reward > 100 * (H - 1)).all()
+        assert (run.opening == 1).all()
 
 
 @pytest.mark.parametrize("name", ["sums", "sums, epsilon", "sums, eta", "counts, epsilon"])

@@ -190,6 +190,12 @@ def test_somebody_ends_an_episode():
 ONE = np.zeros(1, np.float32)
 
 
+def test_features_have_a_row_for_each_action():
+    env = gymnasium.make("CartPole-v1")
+    with pytest.raises(ValueError, match="each of 2 actions"):
+        rlsvi(lambda s: np.array([[1.0, *s]]), gamma=0.9, rng=1).learn(env, 1, rng=2)
+
+
 @pytest.mark.parametrize(
     ("env", "S", "keyword"),
     [

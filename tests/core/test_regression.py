@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kstest
 
-from rlsvi_core.learners.discounted import normals_of
 from rlsvi_core.regression import (
     GaussianPosterior,
     add_row,
@@ -192,27 +190,3 @@ def test_a_row_that_is_refused_leaves_no_trace():
 
 
 # --- normal numbers by a key ------------------------------------------------------------------
-
-
-def splitmix(seed, number):
-    """The generator as published, with whole numbers of Python; as uniforms."""
-    state = seed
-    for _ in range(number):
-        state = (state + 0x9E3779B97F4A7C15) % 2**64
-        x = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-        x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
-        yield ((x ^ (x >> 31)) >> 11) / 2**53
-
-
-def test_a_key_stands_for_normal_numbers_of_which_any_can_be_asked_for():
-    key = 2**63 - 12345
-    u = list(splitmix(key, 12))
-    printed = [
-        math.sqrt(-2 * math.log(1 - u[2 * k])) * math.cos(2 * math.pi * u[2 * k + 1])
-        for k in range(6)
-    ]
-    np.testing.assert_allclose(normals_of(key, np.arange(6)), printed, rtol=1e-13)
-    np.testing.assert_allclose(normals_of(key, np.array([4, 1])), [printed[4], printed[1]], 1e-13)
-    z = np.array([normals_of(key, np.arange(1000)) for key in range(100)])  # neighbouring keys
-    for sample in (z, z[1:] * np.sign(z[:-1]), z[:, 1:] * np.sign(z[:, :-1])):
-        assert kstest(sample.ravel(), "norm").pvalue > 1e-3  # fixed keys: it passes or fails

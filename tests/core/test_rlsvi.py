@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+import pickle
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, chisquare
 from worlds import LAM, WORLDS, A, S, agents_of, cases, episode, given, legal, same
 
 from rlsvi_core import (
@@ -28,7 +29,7 @@ from rlsvi_core import (
 )
 from rlsvi_core.acting import action_probabilities
 
-pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
+pytestmark = pytest.mark.filterwarnings("ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 
@@ -348,6 +349,16 @@ def test_learning_on_the_chain_reaches_the_optimal_policy():
     assert np.isnan(rlsvi(features.tabular(mdp), rng=2).learn(mdp, 5, 3).expected).all()
 
 
+@pytest.mark.parametrize("printed", [False, True])
+def test_ties_of_the_mean_fall_otherwise_after_each_observation(printed):
+    agent = rlsvi(features.one_hot(2, 3, 4), rng=1, printed=printed)
+    chosen = []
+    for _ in range(400):
+        chosen.append(agent.greedy(0, 0))
+        agent.observe(1, 2, 0, 0.0, 0)
+    assert chisquare(np.bincount(chosen, minlength=4)).pvalue > RATE
+
+
 # ------------------------------------------------------------------ drawing again in mid-episode
 
 
@@ -511,3 +522,49 @@ def test_a_learner_of_ones_own_is_as_good_as_ours():
     assert agent.evaluate(Arms(), 100, rng=3).mean() > 0.5
     with pytest.raises(NotImplementedError, match="table of states"):
         agent.Q  # noqa: B018
+
+
+class Paying(FiniteMDP):
+    """An MDP whose steps pay 100 more than it says."""
+
+    def step(self, h, s, a, rng):
+        r, s_next, over = super().step(h, s, a, rng)
+        return r + 100, s_next, over
+
+
+@pytest.mark.parametrize("phi", [features.OneHot(3, 5, 2), np.ones((3, 5, 2, 1))])
+def test_steps_of_an_mdp_of_ones_own_are_played(phi, make_mdp):
+    mdp = make_mdp(1, 3, 5, 2)
+    agent = rlsvi(phi, rng=1)
+    assert agent.learn(Paying(mdp.P, mdp.R), 5, rng=2).reward.min() > 200
+    assert agent.evaluate(Paying(mdp.P, mdp.R), 5, rng=3).min() > 200
+
+
+@pytest.mark.parametrize("phi", [features.OneHot(3, 5, 2), np.ones((3, 5, 2, 1))])
+def test_masks_are_not_forgotten_where_there_are_none(phi):
+    """An MDP allows everything, always, but what came before it says otherwise."""
+    mdp = FiniteMDP.stationary(np.full((5, 2, 5), 0.2), np.zeros((5, 2)), 3)
+    agent = rlsvi(phi, rng=1)
+    for s in range(5):
+        agent.observe(0, 0, 0, 0.0, s, [1])
+    with pytest.raises(ValueError, match="the same at every visit"):
+        agent.learn(mdp, 5, rng=2)
+
+
+class Named(Agent):
+    """An agent with something of its own."""
+
+    def __init__(self, name, learner, **how):
+        super().__init__(learner, **how)
+        self.name = name
+
+
+def test_an_agent_of_ones_own_can_be_copied_and_pickled():
+    mdp = chain(4)
+    one = Named("mine", rlsvi(features.tabular(mdp)).learner, rng=1)
+    one.learn(mdp, 5, rng=2)
+    others = [copy.deepcopy(one), pickle.loads(pickle.dumps(one))]
+    run = one.learn(mdp, 5, rng=3)
+    for other in others:
+        assert other.name == "mine"
+        assert same(other.learn(mdp, 5, rng=3), run)

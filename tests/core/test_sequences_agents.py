@@ -21,11 +21,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from worlds import Keyed, copied, same, short_means  # noqa: F401
+from worlds import copied, same, short_means  # noqa: F401
 
 from rlsvi_core import DiscountedMDP, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.learners.continual import Continual
-from rlsvi_core.learners.discounted import Discounted
 from rlsvi_core.learners.incremental import incremental
 from rlsvi_core.rlsvi import Printed
 
@@ -93,7 +92,7 @@ SPOILED = {
     "legal": [[], [99], [True, False, True, True], "x", np.array([0.0])],
 }
 SPOILED["legal_next"] = SPOILED["legal"]
-SCRATCH = {"_at_mean", "_stale", "_last", "_row"}  # of no consequence
+SCRATCH = {"_at_mean", "_stale", "_pace", "_last", "_row"}  # of no consequence
 
 
 def essence(agent):
@@ -122,9 +121,8 @@ class Sequence(RuleBasedStateMachine):
         self.agent, self.plain, self.printed = kind.make(), kind.make(), None
         self.continual = isinstance(self.agent, Continual)
         if kind.printed:
-            form = Keyed if isinstance(self.agent.learner, Discounted) else Printed
             self.printed = copy.deepcopy(self.agent)
-            self.printed.learner = form(self.agent.learner.problem)
+            self.printed.learner = Printed(self.agent.learner.problem)
         if not self.continual:
             self.each("plan")
             self.each("act", 0, S - 1)  # which tells how many features there are
@@ -233,7 +231,7 @@ class Sequence(RuleBasedStateMachine):
         assert getattr(self.agent, "transitions", self.seen) == self.seen
 
 
-@pytest.mark.filterwarnings("ignore:value_range", "ignore:plan", "ignore:agent and environment")
+@pytest.mark.filterwarnings("ignore:plan", "ignore:agent and environment")
 @pytest.mark.parametrize("name", KINDS)
 def test_calls_in_any_order(name):
     run_state_machine_as_test(

@@ -8,8 +8,6 @@ import pytest
 
 from rlsvi_core import Options, features, learner, lsvi, rlsvi
 from rlsvi_core.features import boxes
-from rlsvi_core.learners.discounted import draw_key, normals_of
-from rlsvi_core.rlsvi import Printed
 
 H, S, A = 3, 5, 2
 LAM, SIGMA = 0.5, 0.3
@@ -110,15 +108,6 @@ def episode(rng, masks=False):
 def short_means(monkeypatch):
     """Twelve sweeps for a mean without a horizon, because the printed form takes long for 1000."""
     monkeypatch.setattr(learner, "OF_THE_MEAN", 12)
-
-
-class Keyed(Printed):
-    """Printed, with the noise of ``Discounted``."""
-
-    def noise(self, h, rng):
-        if rng is None:
-            return np.zeros(self.K)
-        return normals_of(draw_key(rng), np.arange(self.K))
 
 
 def copied(agent):

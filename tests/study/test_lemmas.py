@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rlsvi_core.optimism import order
 from rlsvi_core.optimism.balls import exact
-from rlsvi_study.judging import evidence, verdicts
+from rlsvi_study.judging import evidence
 from rlsvi_study.judging.algebra import identity, same
 from rlsvi_study.judging.evidence import failing, instead
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, Judged
@@ -20,12 +20,6 @@ from rlsvi_study.lemmas import claims, crossings, printed_lines, single_crossing
 from rlsvi_study.lemmas.crossings import Pair, pdf_crossings
 
 A, B, C, K, x = (getattr(printed_lines, name) for name in "ABCKx")
-
-
-@pytest.fixture(scope="module")
-def numbers():
-    """As stored: another test judges every claim and compares."""
-    return {id: one.numbers for id, one in verdicts.stored().items() if id.startswith("G.")}
 
 
 # --- lemmas and their steps ---------------------------------------------------------------------
@@ -115,8 +109,8 @@ def test_optimism_asks_for_a_gap_that_is_not_negative(gap, verdict, only, monkey
 # --- counterexamples, computed a second time ---------------------------------------------------
 
 
-def test_line_5_fails_at_the_point_found(numbers):
-    a, b = numbers["G.final-slope-1-line-5"]["point"]
+def test_line_5_fails_at_the_point_found():
+    a, b = printed_lines.final_slope_1_line_5().numbers["point"]
     assert 0 < b <= a
     assert a * b <= 1 / 9
     n = a + b + 2
@@ -129,16 +123,16 @@ def g(alpha, beta, t):
     return alpha - (alpha + beta) * t + (beta - 1) / (1 - t) - (alpha - 1) / t
 
 
-def test_g_is_positive_at_the_point_found(numbers):
-    a, c = numbers["G.special-line-6"]["point"]
+def test_g_is_positive_at_the_point_found():
+    a, c = printed_lines.special_line_6().numbers["point"]
     alpha, beta, k = 1 + a, 1 - c, math.sqrt(a / c)
     assert beta > 0
     assert alpha + beta >= 1
     assert g(alpha, beta, k / (1 + k)) > 1e-4
 
 
-def test_the_roots_of_g_are_roots(numbers):
-    found = numbers["G.special-no-root"]
+def test_the_roots_of_g_are_roots():
+    found = printed_lines.special_no_root().numbers
     for t in found["roots"]:
         assert g(found["alpha"], found["beta"], t) == pytest.approx(0, abs=1e-12)
 

@@ -113,7 +113,7 @@ def test_a_fit_in_mid_game_looks_at_the_state_that_was_reached():
 
 def test_a_schedule_halves_epsilon():
     agent = made("lsvi", Tetris(6, 7), schedule="ε = 0.1, halved every 10 games")
-    assert [agent.dither(game) for game in (0, 10, 20)] == [0.1, 0.05, 0.025]
+    assert [agent.epsilon(game) for game in (0, 10, 20)] == [0.1, 0.05, 0.025]
     assert halved(1.0, 4.0, 5) == 2 ** (-5 / 4)
 
 

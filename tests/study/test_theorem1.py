@@ -196,7 +196,12 @@ def stale(data, rho, w, end, true=shrunk_model.telescope):
             upper_bound.counting_worst,
         ),
         (shrunk_model, "value_by_paths", pooled, claims.mean_mdp),
-        (lower_bounds, "lost", lambda h, H: H, lower_bounds.later_values),
+        (
+            lower_bounds,
+            "lost",
+            lambda rng, H: fractions(np.full(H + 1, H)),
+            lower_bounds.later_values,
+        ),
         (lower_bounds, "fewest", lambda *given: Fraction(1, 9), lower_bounds.fewest_visits),
         (lower_bounds, "share", lambda p: p / (2 + 2 * p), lower_bounds.constant_of_part_a),
         (lower_bounds, "LEAST_H", 1, lower_bounds.unlikely_in_part_b),
