@@ -263,12 +263,16 @@ def test_bad_input_is_refused(said, call):
 
 def test_values_without_bound_are_refused():
     """Features that extrapolate: a state worth twice as much as the one that leads to it."""
+
+    def plan(agent):
+        for _ in range(3):
+            agent.plan()
+
     for phi in (np.array([[[1.0]], [[2.0]]]), lambda s: np.array([[1.0 + s]])):
         agent = rlsvi(phi, 1e-3, 0.1, gamma=0.99, rng=1, options=Options(sweeps=1000))
         agent.observe(0, 0, 0, 1.0, 1)
         with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="value_range"):
-            for _ in range(3):
-                agent.plan()
+            plan(agent)
 
 
 def test_epsilon_and_eta_may_be_set_between_episodes():
