@@ -244,7 +244,8 @@ def distribution(name: str, p: Floats) -> Floats:
 
 def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     """A policy, given as probabilities of this shape or as actions without its last axis."""
-    mu, A = np.asarray(policy), shape[-1]
+    mu = np.asarray(policy)
+    A = shape[-1]
     if mu.dtype.kind in "iu" and mu.shape == shape[:-1]:
         none_of(
             (mu < 0) | (mu >= A),

@@ -63,7 +63,8 @@ class Played:
                 "Make it by gymnasium.make; wrap one of the older gym with the package shimmy.",
                 TypeError,
             )
-        space, A = env.action_space, learner.A
+        space = env.action_space
+        A = learner.A
         if not isinstance(space, Discrete) or A not in (None, space.n):
             fail(
                 f"actions are from Discrete({'n' if A is None else A})",
@@ -71,12 +72,15 @@ class Played:
                 "Make features for this number of actions; for continuous ones choose a "
                 "few and wrap it in gymnasium.wrappers.TransformAction.",
             )
-        self.env, self.A, self._first = env, int(space.n), int(space.start)
+        self.env = env
+        self.A = int(space.n)
+        self._first = int(space.start)
         self.H: int | None = None
         if env.has_wrapper_attr("_max_episode_steps"):
             self.H = env.get_wrapper_attr("_max_episode_steps")
         self._space = space = env.observation_space  # by way of every wrapper, so once
-        self._sizes, self._start = self._numbered(space, learner.S), getattr(space, "start", 0)
+        self._sizes = self._numbered(space, learner.S)
+        self._start = getattr(space, "start", 0)
         self._numbers = range(0)
         if isinstance(space, Discrete):
             self._numbers = range(int(space.start), int(space.start + space.n))
@@ -112,7 +116,8 @@ class Played:
 
     def _read(self, observed: Any) -> Any:
         """What the agent sees of an observation, checked."""
-        space, x = self._space, observed
+        space = self._space
+        x = observed
         if isinstance(space, Box):  # its own check is slow
             x = self._cast(observed)
             inside = x.shape == space.shape and bool(((space.low <= x) & (x <= space.high)).all())
@@ -133,7 +138,8 @@ class Played:
 
     def _cast(self, observed: Any) -> Array:
         """A Box's observation as our own array of the Box's type."""
-        given, space = np.asarray(observed), self._space
+        given = np.asarray(observed)
+        space = self._space
         with np.errstate(invalid="ignore"):  # not a number, or too large for a type of integers
             x: Array = np.array(given, space.dtype)
         if given.dtype != x.dtype and x.dtype.kind != "f" and not np.array_equal(x, given):
@@ -228,7 +234,9 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
         (s, a): [(p, index("s'", t, S), r, over) for p, t, r, over in raw.P[s][a]]
         for s, a in np.ndindex(S, A)
     }
-    met, ends, todo = set(), set(), [int(s) for s in np.flatnonzero(initial)]
+    met = set[int]()
+    ends = set[int]()
+    todo = [int(s) for s in np.flatnonzero(initial)]
     while todo:
         met.add(s := todo.pop())
         for p, s_next, _, over in (row for a in range(A) for row in outcomes[s, a]):
@@ -246,5 +254,6 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
             R[s, a, s_next] += p * r
     R /= np.where(P > 0, P, 1)  # the mean reward, given s'
     for s in {S} if apart else ends:
-        P[s], R[s] = np.eye(S + apart)[s], 0.0
+        P[s] = np.eye(S + apart)[s]
+        R[s] = 0.0
     return FiniteMDP.stationary(P, R, H, initial=np.append(initial, [0.0] * apart))

@@ -35,23 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import (
-    array,
-    array_size,
-    as_probabilities,
-    distribution,
-    drawn_from,
-    fail,
-    generator,
-    index,
-    inside,
-    none_of,
-    numbers,
-    pair,
-    read_only,
-    set_fields,
-    whole,
-)
+from . import checks
 from .compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 
 __all__ = ["DiscountedMDP", "FiniteMDP"]
@@ -85,7 +69,8 @@ def period(successor: Ints, h: int) -> int:
 @inlined
 def draw(weights: Floats, u: float) -> int:
     """The index that a uniform u picks from probabilities that sum to one."""
-    last, total = 0, 0.0
+    last = 0
+    total = 0.0
     for i in range(weights.shape[0]):
         if weights[i] > 0.0:
             last = i
@@ -116,7 +101,9 @@ def first_state(model: Model, rng: Generator) -> int:
 @inlined
 def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
-    t, u, b = period(model.successor, h), rng.random(), 0
+    t = period(model.successor, h)
+    u = rng.random()
+    b = 0
     while u >= model.cumulative[t, s, a, b]:
         b += 1
     return _realised(model.reward[t, s, a, b], model.support, rng), model.successor[t, s, a, b]
@@ -156,10 +143,10 @@ def _cumulative(probability: Floats) -> Floats:
 
 def _rewards(R: Any, shape: tuple[int, ...]) -> Floats:
     """Mean rewards of this shape; without its last axis, they do not depend on s'."""
-    R = numbers("R", R)
+    R = checks.numbers("R", R)
     if R.ndim == len(shape) - 1:
-        return np.broadcast_to(array("R", R, shape[:-1])[..., None], shape)
-    return array(
+        return np.broadcast_to(checks.array("R", R, shape[:-1])[..., None], shape)
+    return checks.array(
         "R", R, shape, hint="Its last axis is s'; leave it out if rewards do not depend on it."
     )
 
@@ -205,37 +192,39 @@ class FiniteMDP:
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        P = array(
+        P = checks.array(
             "P",
             self.P,
             ("H", "S", "A", "S"),
             hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
         )
-        P, R = distribution("P", P), _rewards(self.R, P.shape)
+        P = checks.distribution("P", P)
+        R = _rewards(self.R, P.shape)
         successor, probability, reward = _by_successor(P, R)
         T, S, A, _ = P.shape
-        H = T if self.H is None else whole("H", self.H, 1, hint="It counts periods: pass H=10.")
+        H = T
+        if self.H is not None:
+            H = checks.whole("H", self.H, 1, hint="It counts periods: pass H=10.")
         if T not in (1, H):
-            fail(
+            checks.fail(
                 f"P must hold one period or all {H} of the horizon",
                 f"it holds {T}",
                 "Leave H out: it is the length of P.",
             )
-        terminal = array("terminal", np.zeros(S) if self.terminal is None else self.terminal, (S,))
-        initial = array(
-            "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
-        )
-        initial = distribution("initial", initial)
+        terminal = np.zeros(S) if self.terminal is None else self.terminal
+        terminal = checks.array("terminal", terminal, (S,))
+        initial = np.arange(S) == 0 if self.initial is None else self.initial
+        initial = checks.distribution("initial", checks.array("initial", initial, (S,)))
         support = last_support = np.zeros(0)
         if self.support is not None:
             hint = "Leave it out for rewards without noise."
-            support = np.array(pair("support", self.support, hint=hint))
+            support = np.array(checks.pair("support", self.support, hint=hint))
             last_support = np.zeros(2) if self.terminal is None else support
             for name, mean, (low, high), possible in (
                 ("reward", reward, support, probability > 0),
                 ("terminal", terminal, last_support, True),
             ):
-                none_of(
+                checks.none_of(
                     possible & ((mean < low) | (mean > high)),
                     f"mean rewards must lie in the support [{low:g}, {high:g}]",
                     name,
@@ -252,7 +241,9 @@ class FiniteMDP:
             support,
             last_support,
         )
-        set_fields(self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model)
+        checks.set_fields(
+            self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model
+        )
 
     def __repr__(self) -> str:
         return f"FiniteMDP(H={self.H}, S={self.S}, A={self.A})"
@@ -261,8 +252,8 @@ class FiniteMDP:
     def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods. R may leave out
         the last axis."""
-        H = whole("H", H, 1, hint="It counts periods: pass H=10.")
-        P = array(
+        H = checks.whole("H", H, 1, hint="It counts periods: pass H=10.")
+        P = checks.array(
             "P",
             P,
             ("S", "A", "S"),
@@ -272,7 +263,8 @@ class FiniteMDP:
 
     def _lookahead(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
-        m, t = self.model, period(self.model.successor, h)
+        m = self.model
+        t = period(self.model.successor, h)
         # Summed successor by successor, without BLAS: the same bits on every machine.
         return sum(
             (
@@ -285,17 +277,18 @@ class FiniteMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (H, S, A) array, by backward induction over all states, reachable or not."""
-        array_size("Q", self.H, self.S, self.A)
-        Q, V = np.empty((self.H, self.S, self.A)), self.model.terminal
+        checks.array_size("Q", self.H, self.S, self.A)
+        Q = np.empty((self.H, self.S, self.A))
+        V = self.model.terminal
         for h in reversed(range(self.H)):
             Q[h] = self._lookahead(h, V)
             V = Q[h].max(axis=1)
-        return read_only(Q)
+        return checks.read_only(Q)
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
-        return read_only(np.vstack([self.Q.max(axis=2), self.terminal]))
+        return checks.read_only(np.vstack([self.Q.max(axis=2), self.terminal]))
 
     @property
     def value(self) -> float:
@@ -307,11 +300,11 @@ class FiniteMDP:
         """A mask, (H, S, A). A policy is optimal iff it picks a marked action in every (h, s)."""
         scale = max(np.abs(self.model.reward).max(), np.abs(self.terminal).max())
         rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
-        return read_only(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
+        return checks.read_only(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""
-        mu = as_probabilities(policy, (self.H, self.S, self.A))
+        mu = checks.as_probabilities(policy, (self.H, self.S, self.A))
         V = np.vstack([np.empty((self.H, self.S)), self.terminal])
         for h in reversed(range(self.H)):
             V[h] = (mu[h] * self._lookahead(h, V[h + 1])).sum(axis=1)
@@ -323,7 +316,8 @@ class FiniteMDP:
 
     def occupancy(self, policy: ArrayLike) -> Floats:
         """P(s_h = s) under the policy as an (H + 1, S) array, exactly."""
-        mu, m = as_probabilities(policy, (self.H, self.S, self.A)), self.model
+        mu = checks.as_probabilities(policy, (self.H, self.S, self.A))
+        m = self.model
         d = np.vstack([m.initial, np.zeros((self.H, self.S))])
         for h in range(self.H):
             t = period(m.successor, h)
@@ -336,10 +330,10 @@ class FiniteMDP:
         self, policy: ArrayLike, episodes: int, rng: Seed = None
     ) -> tuple[Ints, Ints, Floats]:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
-        mu = as_probabilities(policy, (self.H, self.S, self.A))
-        episodes = whole("episodes", episodes, hint="Pass episodes=100, say.")
-        array_size("episodes", episodes, self.H + 1)
-        rng = generator(rng)
+        mu = checks.as_probabilities(policy, (self.H, self.S, self.A))
+        episodes = checks.whole("episodes", episodes, hint="Pass episodes=100, say.")
+        checks.array_size("episodes", episodes, self.H + 1)
+        rng = checks.generator(rng)
         states = np.empty((episodes, self.H + 1), np.int64)
         actions = np.empty((episodes, self.H), np.int64)
         rewards = np.empty((episodes, self.H + 1))
@@ -351,7 +345,7 @@ class FiniteMDP:
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
-        drawn_from(rng)
+        checks.drawn_from(rng)
         return int(draw(self.model.initial, rng.random()))
 
     def step(
@@ -359,8 +353,10 @@ class FiniteMDP:
     ) -> tuple[float, int, bool | str]:
         """The reward of period h, the next state, and whether the episode is over: ``"cut"``, since
         it is the clock that ends it. The last period's reward includes the terminal one."""
-        h, s, a = index("h", h, self.H), index("s", s, self.S), index("a", a, self.A)
-        drawn_from(rng)
+        h = checks.index("h", h, self.H)
+        s = checks.index("s", s, self.S)
+        a = checks.index("a", a, self.A)
+        checks.drawn_from(rng)
         m = self.model
         r, s_next = _step_once(m, h if len(m.successor) > 1 else 0, s, a, rng)
         if h < self.H - 1:
@@ -466,15 +462,15 @@ class DiscountedMDP:
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        gamma = inside("gamma", self.gamma, 0, 1, hint="It discounts: pass gamma=0.99, say.")
+        gamma = checks.inside("gamma", self.gamma, 0, 1, hint="It discounts: pass gamma=0.99, say.")
         if gamma > 1 - 1e-6:
-            fail(
+            checks.fail(
                 "gamma must be at most 1 - 1e-6",
                 f"it is 1 - {1 - gamma:.3g}",
                 "Its values take some 37/(1 - gamma) sweeps; a FiniteMDP needs no discount.",
             )
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
-        set_fields(
+        checks.set_fields(
             self,
             P=one.P[0],
             R=one.R[0],
@@ -491,19 +487,20 @@ class DiscountedMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, A) array."""
-        Q, V = np.empty((self.S, self.A)), np.zeros(self.S)
+        Q = np.empty((self.S, self.A))
+        V = np.zeros(self.S)
         while _improve(self.model, self.gamma, Q, V, self._some_sweeps):
             pass
-        return read_only(Q)
+        return checks.read_only(Q)
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (S,) array."""
-        return read_only(np.asarray(self.Q.max(axis=1)))
+        return checks.read_only(np.asarray(self.Q.max(axis=1)))
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array, for a policy of (S,) actions or (S, A) probabilities of them."""
-        mu = as_probabilities(policy, (self.S, self.A))
+        mu = checks.as_probabilities(policy, (self.S, self.A))
         V = np.zeros(self.S)
         while _assess(self.model, self.gamma, mu, V, self._some_sweeps):
             pass
@@ -516,13 +513,13 @@ class DiscountedMDP:
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin: s_0 ~ π."""
-        drawn_from(rng)
+        checks.drawn_from(rng)
         return int(draw(self.model.initial, rng.random()))
 
     def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
         """A reward, the next state, and False: it never ends by itself. All periods h are alike."""
-        s, a = index("s", s, self.S), index("a", a, self.A)
-        drawn_from(rng)
+        s, a = checks.index("s", s, self.S), checks.index("a", a, self.A)
+        checks.drawn_from(rng)
         r, s_next = _step_once(self.model, 0, s, a, rng)
         return r, s_next, False
 

@@ -20,17 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import (
-    array,
-    array_size,
-    generator,
-    instance,
-    none_of,
-    pair,
-    positive,
-    set_fields,
-    whole,
-)
+from .. import checks
 from ..compiled import Floats, Generator, Seed, jit
 from ..mdp import FiniteMDP, draw
 
@@ -79,7 +69,9 @@ def sample_values(
 ) -> None:
     """Fill Q with Q* of an MDP drawn from the prior: no need to keep the MDP itself."""
     H, S, A = Q.shape
-    r, p, V = np.empty(2), np.empty(S), np.zeros(S)
+    r = np.empty(2)
+    p = np.empty(S)
+    V = np.zeros(S)
     for h in range(H - 1, -1, -1):
         for s in range(S):
             for a in range(A):
@@ -94,8 +86,10 @@ def sample_values(
 
 
 def _weights(name: str, values: Any, shape: tuple[int | str, ...]) -> Floats:
-    alpha = array(name, values, shape, hint="DirichletPrior.symmetric(H, S, A) makes a plain one.")
-    none_of(
+    alpha = checks.array(
+        name, values, shape, hint="DirichletPrior.symmetric(H, S, A) makes a plain one."
+    )
+    checks.none_of(
         alpha < 0,
         f"{name} holds Dirichlet weights, numbers of at least 0",
         name,
@@ -146,20 +140,20 @@ class DirichletPrior:
         m_R = alpha_R.sum(axis=3)
         m_P = alpha_P.sum(axis=3)
         for name, m in (("alpha_R", m_R), ("alpha_P", m_P)):
-            none_of(
+            checks.none_of(
                 m == 0,
                 f"each row of {name} must have a positive weight",
                 f"the sum of {name}",
                 m,
                 "Give at least one outcome a weight above 0.",
             )
-        low, high = pair("support", self.support, hint="The paper has (-1, 0).")
-        set_fields(
+        low, high = checks.pair("support", self.support, hint="The paper has (-1, 0).")
+        checks.set_fields(
             self,
             alpha_R=alpha_R,
             alpha_P=alpha_P,
             support=(low, high),
-            initial=array(
+            initial=checks.array(
                 "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
             ),
             shape=(H, S, A),
@@ -179,9 +173,9 @@ class DirichletPrior:
     ) -> "DirichletPrior":
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
-            whole(name, value, 1, hint="Pass H=5, S=5, A=3, say.")
-        array_size("the weights", H, S, A, max(S, 2))
-        positive(alpha_R=alpha_R, alpha_P=alpha_P)
+            checks.whole(name, value, 1, hint="Pass H=5, S=5, A=3, say.")
+        checks.array_size("the weights", H, S, A, max(S, 2))
+        checks.positive(alpha_R=alpha_R, alpha_P=alpha_P)
         return cls(np.full((H, S, A, 2), alpha_R), np.full((H, S, A, S), alpha_P), **rest)
 
     def _mdp(self, R: Floats, P: Floats) -> FiniteMDP:
@@ -197,7 +191,7 @@ class DirichletPrior:
 
     def sample(self, rng: Seed = None) -> FiniteMDP:
         """An MDP from this law; every realised reward is low or high."""
-        rng = generator(rng)
+        rng = checks.generator(rng)
         R = np.zeros_like(self.alpha_R)
         P = np.zeros_like(self.alpha_P)
         for at in np.ndindex(self.shape):
@@ -207,15 +201,16 @@ class DirichletPrior:
 
     def posterior(self, counts: Counts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
-        instance("counts", counts, Counts, hint="See no_counts for an empty one.")
+        checks.instance("counts", counts, Counts, hint="See no_counts for an empty one.")
         R = _weights("R", counts.R, self.alpha_R.shape)
         P = _weights("P", counts.P, self.alpha_P.shape)
         return DirichletPrior(self.alpha_R + R, self.alpha_P + P, self.initial, self.support)
 
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""
-        n, rng = whole("n", n, hint="It counts draws: pass n=100, say."), generator(rng)
-        array_size("Q", n, *self.shape)
+        n = checks.whole("n", n, hint="It counts draws: pass n=100, say.")
+        rng = checks.generator(rng)
+        checks.array_size("Q", n, *self.shape)
         Q = np.empty((n, *self.shape))
         for q in Q:
             sample_values(self.alpha_R, self.alpha_P, *self.support, rng, q)

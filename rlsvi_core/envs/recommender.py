@@ -25,21 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import (
-    array,
-    array_size,
-    as_probabilities,
-    between,
-    drawn_from,
-    fail,
-    generator,
-    index,
-    none_of,
-    one_of,
-    read_only,
-    set_fields,
-    whole,
-)
+from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, Seed, jit
 
 __all__ = ["Recommender"]
@@ -95,13 +81,13 @@ class States(NamedTuple):
 def states(N: int, J: int) -> States:
     """Enumerate the states."""
     if (S := number_of_states(N, J)) > MOST_STATES:
-        fail(
+        checks.fail(
             f"exact solution enumerates at most {MOST_STATES} states",
             f"N={N}, J={J} has {S}",
             "Choose smaller N or J, or leave out what is exact: agents learn without it.",
         )
     if N > 63 and J > 1:
-        fail(
+        checks.fail(
             "exact solution numbers sets of at most 63 products",
             f"N is {N}",
             "Choose a smaller N, or leave out what is exact: agents learn without it.",
@@ -110,7 +96,8 @@ def states(N: int, J: int) -> States:
     sets = [
         np.sort([sum(1 << n for n in some) for some in combinations(range(N), h)]) for h in range(J)
     ]
-    x, following = np.zeros((S, N), np.int8), np.full((S, N, 2), S, np.int32)
+    x = np.zeros((S, N), np.int8)
+    following = np.full((S, N, 2), S, np.int32)
     for h in range(J):
         shown = (sets[h][:, None] >> np.arange(N)) & 1
         before = shown.cumsum(axis=1) - shown  # how many shown products have a smaller number
@@ -128,7 +115,7 @@ def states(N: int, J: int) -> States:
                     .transpose(1, 0, 2)
                     .reshape(-1, N)
                 )
-    return States(read_only(x), read_only(start), read_only(following))
+    return States(checks.read_only(x), checks.read_only(start), checks.read_only(following))
 
 
 def _mean(mu: Floats, q: Floats) -> Floats:
@@ -140,7 +127,7 @@ def checked_state(x: Any, h: int, N: int) -> Array:
     """A state before a product is shown, as compiled code wants it and our own."""
     out = np.asarray(x)
     if out.shape != (N,) or not np.isin(out, (-1, 0, 1)).all() or np.count_nonzero(out) != h:
-        fail(
+        checks.fail(
             f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them not 0 in "
             f"period {h}",
             f"x is {x!r}",
@@ -175,21 +162,23 @@ class Recommender:
     N: int = field(init=False)  # products
 
     def __post_init__(self) -> None:
-        gamma = array(
+        gamma = checks.array(
             "gamma",
             self.gamma,
             ("N", "N"),
             hint="gamma[a, n] is what the answer on n says about a.",
         )
         N = len(gamma)
-        J = whole("J", self.J, 1, N, hint="It counts products shown; a customer sees none twice.")
-        beta = array(
+        J = checks.whole(
+            "J", self.J, 1, N, hint="It counts products shown; a customer sees none twice."
+        )
+        beta = checks.array(
             "beta",
             np.zeros(N) if self.beta is None else self.beta,
             (N,),
             hint="Leave it out for products of equal popularity.",
         )
-        set_fields(self, gamma=gamma, beta=beta, N=N, J=J)
+        checks.set_fields(self, gamma=gamma, beta=beta, N=N, J=J)
 
     def __repr__(self) -> str:
         return f"Recommender(N={self.N}, J={self.J})"
@@ -197,10 +186,12 @@ class Recommender:
     @classmethod
     def random(cls, c: float = 2.0, rng: Seed = None, *, N: int = 10, J: int = 5) -> "Recommender":
         """The paper's random instance: γ_an ~ N(0, c²) independently, β = 0."""
-        c = between("c", c, 0, math.inf, hint="c is a standard deviation; the paper has c=2.")
-        N = whole("N", N, 1, hint="It counts products; the paper has N=10.")
-        array_size("gamma", N, N)
-        return cls(c * generator(rng).standard_normal((N, N)), J)
+        c = checks.between(
+            "c", c, 0, math.inf, hint="c is a standard deviation; the paper has c=2."
+        )
+        N = checks.whole("N", N, 1, hint="It counts products; the paper has N=10.")
+        checks.array_size("gamma", N, N)
+        return cls(c * checks.generator(rng).standard_normal((N, N)), J)
 
     @property
     def H(self) -> int:
@@ -209,17 +200,17 @@ class Recommender:
 
     def start(self, rng: Generator) -> Array:
         """A new customer, who has seen nothing."""
-        drawn_from(rng)
+        checks.drawn_from(rng)
         return np.zeros(self.N, np.int8)
 
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[float, Array, bool]:
         """Show product a to a customer in state s: 1 for a like, her next state, and whether this
         was the last product."""
-        h, a = index("h", h, self.J), index("a", a, self.N)
+        h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
         x = checked_state(s, h, self.N)
-        drawn_from(rng)
+        checks.drawn_from(rng)
         if x[a] != 0:
-            fail(
+            checks.fail(
                 f"a customer is shown up to {self.J} of {self.N} products, each once",
                 f"x is {x.tolist()} and a is {a}",
                 "Start a new customer with x = 0.",
@@ -239,13 +230,14 @@ class Recommender:
     @cached_property
     def P(self) -> Floats:
         """P(a | x) as an (S, N) array; 0 for products already shown."""
-        return read_only(_all_likes(self.beta, self.gamma, self.states.x))
+        return checks.read_only(_all_likes(self.beta, self.gamma, self.states.x))
 
     def _backwards(self, choose: Callable[[slice, Floats], Floats]) -> tuple[Floats, Floats]:
         """Backward induction over the states s of one period after another, with V[s] =
         choose(s, Q[s]): Q as (S, N), −∞ for products shown, and V as (S + 1,)."""
         x, start, following = self.states
-        Q, V = np.empty((start[-1], self.N)), np.zeros(start[-1] + 1)
+        Q = np.empty((start[-1], self.N))
+        V = np.zeros(start[-1] + 1)
         for first, end in reversed([*pairwise(start)]):
             s = slice(first, end)
             disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
@@ -258,12 +250,12 @@ class Recommender:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, N) array; −∞ for products already shown."""
-        return read_only(self._backwards(lambda s, q: np.asarray(q.max(axis=1)))[0])
+        return checks.read_only(self._backwards(lambda s, q: np.asarray(q.max(axis=1)))[0])
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (S,) array."""
-        return read_only(np.asarray(self.Q.max(axis=1)))
+        return checks.read_only(np.asarray(self.Q.max(axis=1)))
 
     @property
     def value(self) -> float:
@@ -273,8 +265,9 @@ class Recommender:
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products, in
         the order of ``states.x``."""
-        x, mu = self.states.x, as_probabilities(policy, self.states.x.shape)
-        none_of(
+        x = self.states.x
+        mu = checks.as_probabilities(policy, self.states.x.shape)
+        checks.none_of(
             (mu > 0) & (x != 0),
             "a product is shown once",
             "policy",
@@ -294,13 +287,14 @@ class Recommender:
         With β = 0 all products tie in the empty state. ``ties``: any of the best (uniform), the
         one with the lowest number, or the one from which this policy goes on to earn most or least.
         """
-        one_of(
+        checks.one_of(
             "ties",
             ties,
             ("uniform", "lowest", "best", "worst"),
             hint="The paper does not say which it uses.",
         )
-        x, mu = self.states.x, np.zeros(self.states.x.shape)
+        x = self.states.x
+        mu = np.zeros(self.states.x.shape)
 
         def choose(s: slice, q: Floats) -> Floats:
             P = np.where(x[s] == 0, self.P[s], -1.0)

@@ -45,15 +45,26 @@ PIECES = {
     "Z": ("##.", ".##"),
 }
 SIDE = 4  # no piece is longer
-_ANY = 1 << 20
+ANY = 1 << 20  # a limit that no height reaches
+
+
+class Rule(NamedTuple):
+    """Limits on heights, counted from the top row's upper edge, H."""
+
+    before: int = ANY  # a placement is legal if its piece's top is at most this
+    after: int = ANY  # and the stack, full rows gone, at most this
+    touch: int = ANY  # it ends the game if its piece's top is at least this
+    ends: int = ANY  # or if the stack, full rows gone, is at least this
+
+
 RULES = {
-    "top row": (0, _ANY, _ANY, 0),
-    "touches": (0, _ANY, 0, _ANY),
-    "fits": (0, _ANY, _ANY, _ANY),
-    "clears": (_ANY, 0, _ANY, _ANY),
-    "overflow": (_ANY, _ANY, _ANY, 1),
-    "overflow top": (_ANY, _ANY, _ANY, 0),
-}  # see Model, less H
+    "top row": Rule(before=0, ends=0),
+    "touches": Rule(before=0, touch=0),
+    "fits": Rule(before=0),
+    "clears": Rule(after=0),
+    "overflow": Rule(ends=1),
+    "overflow top": Rule(ends=0),
+}
 
 
 class Model(NamedTuple):
@@ -61,10 +72,10 @@ class Model(NamedTuple):
 
     width: int
     height: int
-    before: int  # a placement is legal if its piece's top is at most this
-    after: int  # and the stack, full rows gone, at most this
-    touch: int  # it ends the game if its piece's top is at least this
-    ends: int  # or if the stack, full rows gone, is at least this
+    before: int  # the rule's limits, counted from the ground
+    after: int
+    touch: int
+    ends: int
     first: Ints  # (P + 1,) the orientations of piece p are first[p], …, first[p + 1] − 1
     size: Ints  # (O, 2) an orientation's width and height
     row: Ints  # (O, 4) its rows as bits, lowest first
@@ -75,12 +86,14 @@ class Model(NamedTuple):
 @jit
 def measure(width: int, rows: Ints, heights: Ints) -> int:
     """Fill in the column heights; returns the number of holes."""
-    covered, holes = 0, 0
+    covered = 0
+    holes = 0
     for c in range(width):
         heights[c] = 0
     for y in range(rows.shape[0] - 1, -1, -1):
         row = rows[y]
-        gaps, new = covered & ~row, row & ~covered
+        gaps = covered & ~row
+        new = row & ~covered
         while gaps:
             gaps &= gaps - 1
             holes += 1
@@ -118,8 +131,12 @@ def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, wher
     Column a of X receives the features of the board after placement a and, last, the rows cleared;
     over[a] whether it ends the game; where[a] its orientation, column and landing row.
     """
-    W, full, n = model.width, (1 << model.width) - 1, 0
-    heights, new, scratch = np.empty(W, np.int64), np.empty(W, np.int64), np.empty_like(rows)
+    W = model.width
+    full = (1 << model.width) - 1
+    n = 0
+    heights = np.empty(W, np.int64)
+    new = np.empty(W, np.int64)
+    scratch = np.empty_like(rows)
     holes = measure(W, rows, heights)
     for o in range(model.first[piece], model.first[piece + 1]):
         w, h = model.size[o]
@@ -151,7 +168,9 @@ def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, wher
                 continue
             for j in range(W):
                 X[j, n] = new[j]
-            X[2 * W - 1, n], X[2 * W, n], X[2 * W + 1, n] = highest, new_holes, 1
+            X[2 * W - 1, n] = highest
+            X[2 * W, n] = new_holes
+            X[2 * W + 1, n] = 1
             X[2 * W + 2, n] = cleared
             over[n] = y + h >= model.touch or highest >= model.ends
             where[n] = (o, c, y)
@@ -180,19 +199,19 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
         row[o, :h] = grid @ (1 << np.arange(w))
         bottom[o, :w] = grid.argmax(axis=0)
         top[o, :w] = h - grid[::-1].argmax(axis=0)
-    before, after, touch, ends = (height + limit for limit in RULES[rule])
+    limits = RULES[rule]
     return Model(
         width,
         height,
-        before,
-        after,
-        touch,
-        ends,
-        np.array(first),
-        np.array([grid.shape[::-1] for grid in grids]),
-        row,
-        bottom,
-        top,
+        before=height + limits.before,
+        after=height + limits.after,
+        touch=height + limits.touch,
+        ends=height + limits.ends,
+        first=np.array(first),
+        size=np.array([grid.shape[::-1] for grid in grids]),
+        row=row,
+        bottom=bottom,
+        top=top,
     )
 
 
@@ -249,7 +268,10 @@ class Tetris:
                 f"it is {width}",
                 "The usual width is 10.",
             )
-        self.width, self.height, self.pieces, self.rule = width, height, pieces, rule
+        self.width = width
+        self.height = height
+        self.pieces = pieces
+        self.rule = rule
         self.K = 2 * width + 2
         self.most = max(
             int((width + 1 - self.model.size[a:b, 0]).sum()) for a, b in pairwise(self.model.first)
@@ -273,7 +295,9 @@ class Tetris:
 
     def start(self, rng: Seed = None) -> Array:
         """A new game; the generator deals the pieces. Returns the first state's table."""
-        self.rng, self.score, self.over = generator(rng), 0, False
+        self.rng = generator(rng)
+        self.score = 0
+        self.over = False
         self.rows[:] = 0
         self._deal()
         return self.table
@@ -282,8 +306,10 @@ class Tetris:
         self.piece = draw_piece(self.model, self.rng)
         X, over, where = self._buffers
         self.n = placements(self.model, self.rows, self.piece, X, over, where)
-        self.table, self.endings = X[:, : self.n].T.copy(), over[: self.n].copy()
-        self.features, self.spots = self.table[:, :-1], where[: self.n].copy()
+        self.table = X[:, : self.n].T.copy()
+        self.endings = over[: self.n].copy()
+        self.features = self.table[:, :-1]
+        self.spots = where[: self.n].copy()
         self.over = self.n == 0
 
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[int, Array, bool]:

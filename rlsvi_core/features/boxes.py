@@ -106,7 +106,8 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
 @jit
 def _cells(x: Floats, bins: int, shift: Floats, strides: Ints) -> Ints:
     """The tile of each tiling that holds x."""
-    on, n = np.empty(shift.shape[0], np.int64), strides[-1] * (bins + 1)
+    on = np.empty(shift.shape[0], np.int64)
+    n = strides[-1] * (bins + 1)
     for i in range(on.size):
         on[i] = i * n
         for j in range(x.size):
@@ -197,7 +198,8 @@ def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
     array([[ 0.5,  0. , -0.5, -0. ]])
     """
     low, high = _bounds(box)
-    order, m = whole("order", order, 1, hint="Three is usual."), low.size
+    order = whole("order", order, 1, hint="Three is usual.")
+    m = low.size
     PerAction.check_size(
         A,
         (order + 1) ** m,
@@ -233,7 +235,8 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     array([[0.58, 0.  , 0.58]])
     """
     low, high = _bounds(box)
-    degree, m = whole("degree", degree, 1, hint="Two is usual."), low.size
+    degree = whole("degree", degree, 1, hint="Two is usual.")
+    m = low.size
     d = math.comb(m + degree, degree)
     PerAction.check_size(
         A,
@@ -251,7 +254,8 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
 @jit
 def _products(powers: Floats, C: Ints) -> Floats:
     """The monomials, of the powers of each coordinate."""
-    phi, scale = np.empty(C.shape[0]), math.sqrt(C.shape[0])
+    phi = np.empty(C.shape[0])
+    scale = math.sqrt(C.shape[0])
     for k in range(C.shape[0]):
         x = powers[0, C[k, 0]]
         for i in range(1, C.shape[1]):

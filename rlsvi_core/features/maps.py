@@ -106,7 +106,8 @@ class Table(FeatureMap):
     periods; states, actions and periods are numbers."""
 
     def __init__(self, Phi: Any, H: int | None = None) -> None:
-        Phi, H = numbers("Phi", Phi), _horizon(H)
+        Phi = numbers("Phi", Phi)
+        H = _horizon(H)
         axes = ("S", "A", "K") if Phi.ndim == 3 else ("H", "S", "A", "K")
         Phi = array(
             "Phi",
@@ -116,7 +117,8 @@ class Table(FeatureMap):
             "all periods; rlsvi_core.features makes such arrays.",
         )
         if len(axes) == 3:
-            self.H, Phi = H, np.broadcast_to(Phi, (H or 1, *Phi.shape))
+            self.H = H
+            Phi = np.broadcast_to(Phi, (H or 1, *Phi.shape))
         elif H not in (None, len(Phi)):
             fail(f"Phi has its own H={len(Phi)} periods", f"H={H} was given", "Leave it out.")
         else:
@@ -169,7 +171,8 @@ class PerAction(FeatureMap):
         self.phi = phi
         d = whole("d", d, hint="d counts features; 0: the first call tells.")
         self.A = self.blocks = self.check_size(A, d, f"d is {d}", "Choose fewer.")
-        self.H, self.K = _horizon(H), self.A * d
+        self.H = _horizon(H)
+        self.K = self.A * d
 
     @staticmethod
     def check_size(A: Any, d: int, found: str, hint: str) -> int:

@@ -22,18 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import (
-    LARGEST,
-    array,
-    array_size,
-    between,
-    fail,
-    generator,
-    inside,
-    instance,
-    one_of,
-    whole,
-)
+from .. import checks
 from ..compiled import Floats, Seed, jit
 from ..mdp import FiniteMDP
 from .maps import OneHot
@@ -54,7 +43,8 @@ def _dot(x: Floats, y: Floats) -> float:
 @jit
 def _orthonormal_rows(Psi: Floats) -> Floats:
     """An orthonormal basis of the rows' span; dependent rows drop out."""
-    basis, count = np.empty_like(Psi), 0
+    basis = np.empty_like(Psi)
+    count = 0
     for k in range(Psi.shape[0]):
         x = Psi[k].copy()
         size = math.sqrt(_dot(x, x))
@@ -72,7 +62,8 @@ def _orthonormal_rows(Psi: Floats) -> Floats:
 @jit
 def _project_and_scale(W: Floats, Psi: Floats, norm: float) -> Floats:
     """Project the rows of W on the span of the rows of Psi and give each the 2-norm ``norm``."""
-    basis, out = _orthonormal_rows(Psi), np.zeros_like(W)  # Algorithm 6, line 5: P
+    basis = _orthonormal_rows(Psi)  # Algorithm 6, line 5: P
+    out = np.zeros_like(W)
     for k in range(W.shape[0]):
         x = out[k]  # plain loops: an array expression takes the compiler long
         for j in range(basis.shape[0]):
@@ -104,10 +95,10 @@ def tabular(mdp: FiniteMDP) -> Floats:
     >>> tabular(chain(3)).shape
     (2, 3, 2, 6)
     """
-    instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
+    checks.instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
     H, S, A = mdp.H, mdp.S, mdp.A
     if (size := H * (S * A) ** 2) > LARGEST_TABLE:
-        fail(
+        checks.fail(
             f"a table of features has at most {LARGEST_TABLE} numbers",
             f"this one would have {size}",
             f"Use features.one_hot({H}, {S}, {A}), which stands for it without storing it.",
@@ -149,29 +140,29 @@ def coherent(
     >>> Phi.shape, np.linalg.norm(Phi[..., 0]).round(9)
     ((4, 8, 2, 3), np.float64(64.0))
     """
-    one_of(
+    checks.one_of(
         "reading",
         reading,
         ("stacked", "per_period"),
         hint="They are those of appendix C and of section 6.1.",
     )
-    Q = array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
-    K = whole(
+    Q = checks.array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
+    K = checks.whole(
         "K",
         K,
         2,
         Q.size if reading == "stacked" else None,
         hint="More columns than the space has dimensions only repeat each other.",
     )
-    array_size("Phi", Q.size, K)
-    norm = inside(
+    checks.array_size("Phi", Q.size, K)
+    norm = checks.inside(
         "norm",
         Q.size if norm is None else norm,
         0,
-        LARGEST,
+        checks.LARGEST,
         hint="It is the 2-norm of a column: leave it out for that of Algorithm 6.",
     )
-    rng = generator(rng)
+    rng = checks.generator(rng)
     # One block of all periods, or one block a period; columns are kept as contiguous rows.
     blocks = Q.reshape(1 if reading == "stacked" else len(Q), -1)
     Phi = np.empty((*blocks.shape, K))
@@ -216,10 +207,10 @@ def agnostic(
     >>> agnostic(np.zeros((2, 3, 2)), K=5, rho=0.1, rng=1).shape
     (2, 3, 2, 5)
     """
-    one_of("noise", noise, ("variance", "deviation"), hint="It is printed as a variance.")
-    rho = between("rho", rho, 0, math.inf, hint="0 gives exact copies of Q*.")
-    Q = array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
-    K = whole("K", K, 1, hint="K counts basis functions: pass K=10, say.")
-    array_size("Phi", Q.size, K)
+    checks.one_of("noise", noise, ("variance", "deviation"), hint="It is printed as a variance.")
+    rho = checks.between("rho", rho, 0, math.inf, hint="0 gives exact copies of Q*.")
+    Q = checks.array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
+    K = checks.whole("K", K, 1, hint="K counts basis functions: pass K=10, say.")
+    checks.array_size("Phi", Q.size, K)
     scale = math.sqrt(rho) if noise == "variance" else rho
-    return Q[..., None] + scale * generator(rng).standard_normal((*Q.shape, K))
+    return Q[..., None] + scale * checks.generator(rng).standard_normal((*Q.shape, K))

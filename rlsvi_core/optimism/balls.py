@@ -162,7 +162,8 @@ def decide(
                 "Map an unbounded region to a bounded one first.",
             )
     waiting: list[tuple[float, Box]] = []
-    boxes, margin = 0, math.inf
+    boxes = 0
+    margin = math.inf
 
     def examine(edges: Box) -> Counterexample | None:
         """Put the box in the queue, the least promising first, unless its midpoint settles it."""

@@ -21,15 +21,7 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from ..checks import (
-    array,
-    array_size,
-    fail,
-    generator,
-    inside,
-    none_of,
-    whole,
-)
+from .. import checks
 from ..compiled import Floats, Seed
 from .balls import Number, exact, positive, sharpen
 
@@ -108,14 +100,14 @@ class Finite(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[Number], weights: Sequence[Number]) -> "Finite":
         if len(values) != len(weights) or not len(values):
-            fail(
+            checks.fail(
                 "a finite law needs as many weights as values",
                 f"got the values {values!r} and the weights {weights!r}",
                 "Pair each value with its weight.",
             )
         mass = [exact(w) for w in weights]
         if min(mass) < 0 or not sum(mass) > 0:
-            fail(
+            checks.fail(
                 "weights must be ≥ 0 with a positive sum",
                 f"got the smallest {min(mass)} and the sum {sum(mass)}",
                 "They need not sum to 1.",
@@ -148,7 +140,7 @@ class DirichletMean(NamedTuple):
     def of(cls, alpha: Sequence[int], V: Sequence[Number]) -> "DirichletMean":
         whole_alpha, _ = check_values(alpha, V)
         if (whole_alpha != np.floor(whole_alpha)).any() or whole_alpha.sum() > 10_000:
-            fail(
+            checks.fail(
                 "the exact law needs whole numbers α, some thousands in all",
                 f"got {whole_alpha.tolist()}",
                 "Sample it instead with dirichlet_samples.",
@@ -172,7 +164,8 @@ class DirichletMean(NamedTuple):
 
     def _difference(self, z: fmpq, power: int) -> fmpq:
         """[t_1, …, t_n] (x − z)₊^power; a repeated knot takes a derivative."""
-        t, n = self.knots, len(self.knots)
+        t = self.knots
+        n = len(self.knots)
         table = [self._at_one_point(x - z, power, 0) for x in t]
         for j in range(1, n):
             table = [
@@ -193,11 +186,13 @@ class DirichletMean(NamedTuple):
 
 def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
     """The rules of Lemma 1: α ≥ 0 with a positive sum, V in [0, 1], equally many."""
-    alpha = array("α", alpha, ("n",), hint="It is a vector of weights.")
-    V = array("V", V, alpha.shape, hint="Pair each weight with its value.")
+    alpha = checks.array("α", alpha, ("n",), hint="It is a vector of weights.")
+    V = checks.array("V", V, alpha.shape, hint="Pair each weight with its value.")
     if (alpha < 0).any() or not alpha.sum() > 0:
-        fail("α must be ≥ 0 with a positive sum", f"got {alpha.tolist()}", "Check the signs.")
-    none_of(
+        checks.fail(
+            "α must be ≥ 0 with a positive sum", f"got {alpha.tolist()}", "Check the signs."
+        )
+    checks.none_of(
         (V < 0) | (V > 1),
         "V must lie in [0, 1]",
         "V",
@@ -210,9 +205,10 @@ def check_values(alpha: Any, V: Any) -> tuple[Floats, Floats]:
 def dirichlet_samples(alpha: ArrayLike, V: ArrayLike, n: int, rng: Seed = None) -> Floats:
     """n draws of P'V for P ~ Dirichlet(α), any α."""
     alpha, V = check_values(alpha, V)
-    there, n = alpha > 0, whole("n", n, hint="It counts draws: pass n=1000, say.")
-    array_size("the draws", n, alpha.size)
-    return np.asarray(generator(rng).dirichlet(alpha[there], n) @ V[there])
+    there = alpha > 0
+    n = checks.whole("n", n, hint="It counts draws: pass n=1000, say.")
+    checks.array_size("the draws", n, alpha.size)
+    return np.asarray(checks.generator(rng).dirichlet(alpha[there], n) @ V[there])
 
 
 Law = Normal | Beta | Finite | DirichletMean  # or what else has a tail and an excess
@@ -240,8 +236,8 @@ def gap(X: Law, Y: Law, z: ArrayLike, digits: int = 15) -> Floats:
     >>> gap(Normal.matching(2, 3), Beta.of(2, 3), [0.0, 0.5, 0.99]).round(3)
     array([0.045, 0.089, 0.02 ])
     """
-    digits = whole("digits", digits, 1, 1000, hint="15 is a float's.")
-    z = array("z", z, np.shape(z))
+    digits = checks.whole("digits", digits, 1, 1000, hint="15 is a float's.")
+    z = checks.array("z", z, np.shape(z))
 
     def at(z: float) -> float:
         return float(sharpen(lambda: arb(X.excess(float(z)) - Y.excess(float(z))), digits))
@@ -299,22 +295,26 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     True
     """
     x, y = (
-        array(f"sample {name}", sample, ("n",), hint="It is a vector.")
+        checks.array(f"sample {name}", sample, ("n",), hint="It is a vector.")
         for name, sample in (("x", x), ("y", y))
     )
     if min(x.size, y.size) < 100:
-        fail("samples must have at least 100 numbers", f"got {x.size} and {y.size}", "Draw more.")
-    error = inside("the error rate", error, 0, 1, hint="Pass error=0.01, say.")
-    places = whole("places", places, 1, 10_000, hint="60 is usual.")
+        checks.fail(
+            "samples must have at least 100 numbers", f"got {x.size} and {y.size}", "Draw more."
+        )
+    error = checks.inside("the error rate", error, 0, 1, hint="Pass error=0.01, say.")
+    places = checks.whole("places", places, 1, 10_000, hint="60 is usual.")
     pooled = np.sort(np.concatenate([x, y]))
     z = np.unique(np.quantile(pooled, np.linspace(0, 1 - 50 / pooled.size, places), method="lower"))
-    estimate, deviation = np.empty(z.size), np.empty(z.size)
+    estimate = np.empty(z.size)
+    deviation = np.empty(z.size)
     for k, s in enumerate(z):
         u, v = np.maximum(x - s, 0), np.maximum(y - s, 0)
         estimate[k] = u.mean() - v.mean()
         deviation[k] = np.sqrt(u.var() / x.size + v.var() / y.size)
     band = norm.isf(error / (2 * z.size)) * deviation
-    worst = int(np.argmin(np.divide(estimate, deviation, where=deviation > 0, out=estimate.copy())))
+    errors = np.where(deviation > 0, deviation, 1.0)  # 0 where all samples agree
+    worst = int(np.argmin(estimate / errors))
     return Comparison(
         bool((estimate + band < 0).any()),
         float(z[worst]),
