@@ -557,7 +557,7 @@ def _probability(epsilon: Any) -> float:
 def _size(env: Any, name: str) -> int | None:
     """How many states or actions an environment says that it has."""
     size = getattr(env, name, None)
-    return size if isinstance(size, (int, np.integer)) else None
+    return int(size) if isinstance(size, (int, np.integer)) else None
 
 
 def _check_actions(env: Any, q: Floats) -> None:

@@ -60,7 +60,9 @@ class Learner:
     def values(self, fitted: Any, h: int, s: Any) -> Floats:
         raise self._needs("values(fitted, h, s)")
 
-    def add(self, h: int, s: Any, a: int, r: float, s_next: Any | None) -> None:
+    def add(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
         raise self._needs("add(h, s, a, r, s_next)")
 
     def _needs(self, method: str) -> NotImplementedError:
@@ -128,7 +130,7 @@ class Options:
             checks.whole("window", self.window, 1, hint="It counts transitions; None keeps all.")
         if self.sweeps is not None:
             hint = "The paper fits once per episode; 10 is usual."
-            checks.whole("sweeps", self.sweeps, 1, OF_THE_MEAN, hint=hint)
+            checks.whole("sweeps", self.sweeps, 1, hint=hint)
         if self.redraw not in (None, math.inf) and not callable(self.redraw):
             hint = "It counts steps; or pass a function whose values recur, or math.inf for never."
             checks.whole("redraw", self.redraw, 1, hint=hint)

@@ -62,7 +62,7 @@ def _meaning(value: Any, names: tuple[str, ...] = ()) -> Any:
         return fingerprint(value.py_func)
     if isinstance(value, ModuleType):
         used = [name for name in names if hasattr(value, name)]
-        inner = [name for name in names if name not in used]
+        inner = tuple(name for name in names if name not in used)
         return value.__name__, [(name, _meaning(getattr(value, name), inner)) for name in used]
     if isinstance(value, tuple):  # perhaps a record
         return getattr(value, "_fields", ()), [_meaning(one) for one in value]

@@ -38,6 +38,9 @@ __all__ = ["GaussianPosterior", "suggest_parameters"]
 
 SHARE = 0.02  # the σ that :func:`suggest_parameters` has for values in a range of 1
 
+# λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
+LEAST_RIDGE, SAFE_RIDGE = 1e-14, 1e-9
+
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
 
@@ -195,6 +198,23 @@ def suggest_parameters(
     hint = "Choose other units of reward: lam is one over its square."
     checks.between("the width of value_range and 0", V, 1e-49, 1e49, hint=hint)
     return (feature_norm / V) * (feature_norm / V), SHARE * V
+
+
+def check_ridge(square: float, ridge: float, before: float = 0.0) -> None:
+    """Refuse a λσ² with which sums lose the digits of the values, or say how many they lose, beside
+    the largest row of features, squared; before, the largest was another."""
+    rule = "lam * sigma^2 must be at least {:g} of the largest row of features, squared"
+    found = f"it is {ridge:g}, and the square {square:g}"
+    if ridge < LEAST_RIDGE * square:
+        hint = "Raise lam or sigma; rlsvi_core.suggest_parameters says how far."
+        checks.fail(rule.format(LEAST_RIDGE), found, hint)
+    if SAFE_RIDGE * before <= ridge < SAFE_RIDGE * square:
+        checks.warn(
+            f"for values to keep four digits {rule.format(SAFE_RIDGE)}",
+            found,
+            "Raise lam or sigma, or pass printed=True: here the values of the first episodes, "
+            "as many as there are features, are rough.",
+        )
 
 
 class GaussianPosterior:

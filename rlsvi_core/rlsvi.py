@@ -145,6 +145,7 @@ def _problem(
     H: int | None,
     gamma: float | None,
     options: Options,
+    printed: bool = False,
 ) -> Problem:
     """What is fitted, checked; the defaults of time depend on whether there is a horizon."""
     phi, unit = FeatureMap.of(features, H), lam is None and value_range is not None
@@ -166,6 +167,18 @@ def _problem(
             "a table for all periods needs a horizon or a discount",
             f"it has shape {phi.Phi.shape[1:]}",
             "Pass H=20, say, or gamma=0.99; or an (H, S, A, K) array.",
+        )
+    if options.window is not None and isinstance(phi, OneHot) and not printed:
+        checks.fail(
+            "a window takes rows of features, and of one-hot features counts are kept",
+            f"window is {options.window} for {phi!r}",
+            "Leave window out, or pass printed=True.",
+        )
+    if options.first == "prior" and not (phi.K and phi.A):
+        checks.fail(
+            "a first draw from the prior takes numbers of features and actions that are known",
+            f"options.first is 'prior', and K and A are {phi.K or None} and {phi.A}",
+            "Pass a table, or PerAction with d; or leave first out.",
         )
     usual = 0.99 if phi.H is None else 1.0
     hint = "It discounts what follows; 0 is a bandit."
@@ -251,7 +264,15 @@ def rlsvi(
     """
     lam_0, sigma_0 = (1.0, 0.1) if value_range is None else suggest_parameters(value_range)
     problem = _problem(
-        features, lam, lam_0, sigma_0 if sigma is None else sigma, value_range, H, gamma, options
+        features,
+        lam,
+        lam_0,
+        sigma_0 if sigma is None else sigma,
+        value_range,
+        H,
+        gamma,
+        options,
+        printed,
     )
     return Agent(
         _learner(problem, printed),
@@ -301,7 +322,9 @@ def lsvi(
     """
     _refuse("lsvi", options, "first")
     lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
-    problem = _problem(features, lam, lam_0 * sigma_0**2, 1.0, value_range, H, gamma, options)
+    problem = _problem(
+        features, lam, lam_0 * sigma_0**2, 1.0, value_range, H, gamma, options, printed
+    )
     return Agent(
         _learner(problem, printed),
         sample=False,

@@ -89,7 +89,7 @@ from ..loop import Task, compiled_loop
 from ..regression import factorise, solve, solve_transposed
 from . import counts
 from .counts import History, forbid, remember, table_values
-from .rows import Keeping, targets_of
+from .rows import Keeping, next_values
 from .spanning import spanners
 
 LEAST = 1e-6  # weight of imagined visits: less is the same, and would cost digits
@@ -165,51 +165,42 @@ def _sums(seen: History, w: Floats, h: int, s: int, a: int, V: Floats) -> tuple[
 
 
 @jit
-def _factor(data: Data, h: int) -> Floats:
-    """U'U of step 3, with (K, K) entries; none where pairs span themselves."""
-    seen, draw, C = data.seen, data.draw, data.C
-    _, S, A = data.Q.shape
-    K = C.shape[3]
-    M, nothing = np.zeros((K, K)), np.zeros(S)
-    if K == 0:
-        return M
-    for k in range(K):
-        M[k, k] = draw.visits[h, k]
-    for s in range(S):
-        for a in range(A):
-            if seen.first[h, s, a] >= 0:
-                W, _ = _sums(seen, draw.data, h, s, a, nothing)
-                c = C[h, s, a]
-                for k in range(K):
-                    for j in range(k, K):
-                        M[k, j] += W * c[k] * c[j]
-    factorise(M)
-    return M
-
-
-@jit
-def _solve(data: Data, h: int, U: Floats, V: Floats) -> None:
-    """Step 3: set Q̃_h; V holds γṼ of what follows."""
+def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
+    """Step 3: set Q̃_h; V holds γṼ of what follows. U is filled with the factor, or has it from
+    before: it does not depend on V."""
     seen, draw, C, Q = data.seen, data.draw, data.C, data.Q
     _, S, A = Q.shape
-    K, low, width = U.shape[0], data.ends[0], data.ends[1] - data.ends[0]
-    if K == 0:
+    low = data.ends[0]
+    width = data.ends[1] - low
+    if C.size == 0:
         for s in range(S):
             for a in range(A):
                 W, Y = _sums(seen, draw.data, h, s, a, V)
                 k = s * A + a
-                G, t = draw.visits[h, k], low + width * draw.share[h, k]
+                G = draw.visits[h, k]
+                t = low + width * draw.share[h, k]
                 Q[h, s, a] = (G * t + Y) / (G + W)
         return
+    K = C.shape[3]
     x = np.empty(K)
+    if not again:
+        U[:] = 0.0
     for k in range(K):
         x[k] = draw.visits[h, k] * (low + width * draw.share[h, k])
+        if not again:
+            U[k, k] = draw.visits[h, k]
     for s in range(S):
         for a in range(A):
             if seen.first[h, s, a] >= 0:
-                _, Y = _sums(seen, draw.data, h, s, a, V)
+                W, Y = _sums(seen, draw.data, h, s, a, V)
+                c = C[h, s, a]
                 for k in range(K):
-                    x[k] += Y * C[h, s, a, k]
+                    x[k] += Y * c[k]
+                    if not again:
+                        for j in range(k, K):
+                            U[k, j] += W * c[k] * c[j]
+    if not again:
+        factorise(U)
     solve_transposed(U, x)
     solve(U, x)
     for s in range(S):
@@ -234,8 +225,9 @@ def _fit(data: Data, rng: Generator) -> None:
     """Q̃ of all periods, from the last one."""
     _draw_weights(data, rng)
     V = np.zeros(data.Q.shape[1])
+    U = np.empty((data.C.shape[3], data.C.shape[3]))
     for h in range(data.Q.shape[0] - 1, -1, -1):
-        _solve(data, h, _factor(data, h), V)
+        _solve(data, h, V, U, False)
         _look_ahead(data, h, V)
 
 
@@ -288,11 +280,12 @@ class Outcomes(counts.Table):
             _fit(data, draws)
             return Q
         _draw_weights(data, draws)
-        U, V = _factor(data, 0), np.empty(self.S)
+        K = self.C.shape[3]
+        U, V = np.empty((K, K)), np.empty(self.S)
         _look_ahead(data, 0, V)
-        for _ in range(self.problem.sweeps(rng, before)):
+        for sweep in range(self.problem.sweeps(rng, before)):
             last = V.copy()
-            _solve(data, 0, U, V)
+            _solve(data, 0, V, U, sweep > 0)
             _look_ahead(data, 0, V)
             if np.array_equal(V, last):  # and so they will stay
                 break
@@ -365,7 +358,7 @@ class Weighted(Keeping):
         columns, (blocks, d) = self.kept[h].columns, self.kept[h].c.shape
         targets = Targets(self.problem.gamma, *self.ends)
         q = after.reshape(blocks, d) @ columns.there.reshape(-1, d).T
-        b = targets_of(q, columns.legal, columns.ended, columns.r, targets)
+        b = columns.r + next_values(q, columns.legal, columns.ended, targets)
         x = (noise.weights * b) @ noise.C + noise.imagined
         v = np.array([cho_solve(U, one) for U, one in zip(noise.factors, x, strict=True)])
         theta = np.asarray((v @ self.spanners[h].inverse.T).ravel())

@@ -39,7 +39,7 @@ from ..acting import highest, row_values
 from ..agent import Agent
 from ..compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 from ..features import Table
-from ..learner import ENDED, Learner, Weights
+from ..learner import NO_DRAWS, Learner, Weights, positions
 from ..loop import COMPILED, Task, compiled_loop
 from ..regression import add_row, draw, fill_noise
 
@@ -81,14 +81,12 @@ def _values(data: Data, h: int, s: int, q: Floats) -> None:
     row_values(data.Phi[h, s], data.theta[h], q)
 
 
-@jit
-def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
-    """Forget a little of period h and take in one row, with the weights of now in its target."""
-    U, row, (H, K) = data.U[h], data.row, data.theta.shape
-    target, nu = r, data.nu[data.reached[h]]
-    if h < H - 1 and s_next != ENDED:
-        row_values(data.Phi[h + 1, s_next], data.theta[h + 1], data.q)
-        target = r + highest(data.q)
+@inlined
+def _take_in(data: Data, h: int, s: int, a: int, target: float) -> None:
+    """Forget a little of period h and take in one row."""
+    U, row = data.U[h], data.row
+    K = data.theta.shape[1]
+    nu = data.nu[data.reached[h]]
     for i in range(K):
         for j in range(i, K + 1):
             U[i, j] *= math.sqrt(1.0 - nu)
@@ -103,6 +101,15 @@ def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
     add_row(U, row)
     data.reached[h] += 1
     data.any[0] = True
+
+
+@jit
+def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
+    """The same with the weights of now in the target."""
+    if h < data.theta.shape[0] - 1:
+        row_values(data.Phi[h + 1, s_next], data.theta[h + 1], data.q)
+        r += highest(data.q)
+    _take_in(data, h, s, a, r)
 
 
 _loop = compiled_loop(_fit, _values, _add)
@@ -143,7 +150,7 @@ class Incremental(Learner):
         self.U = np.tile(root * np.eye(K, K + 1), (self.H, 1, 1))
         self.reached = np.zeros(self.H, np.int64)
         self.any = np.array([first == "prior"])
-        self._theta = np.zeros((self.H, K))  # of this episode, for the targets
+        self._theta: Floats = np.zeros((self.H, K))  # of this episode, for the targets
         self._more_sizes(1)
 
     def _more_sizes(self, episodes: int) -> None:
@@ -165,6 +172,7 @@ class Incremental(Learner):
 
         def play(fitted: Weights, task: Task) -> None:
             self._more_sizes(len(task.run.reward))
+            self._theta = fitted.theta
             try:
                 _loop(env, self.H, self.H, self.data(fitted, task.sample), task)
             except ZeroDivisionError:
@@ -194,12 +202,12 @@ class Incremental(Learner):
         theta = np.zeros_like(self._theta)
         data = self.data(Weights(theta), rng is not None)
         try:
-            _fit(data, np.random.default_rng(0) if rng is None else rng)
+            _fit(data, NO_DRAWS if rng is None else rng)
         except ZeroDivisionError:
             theta[:] = np.nan
         if not np.isfinite(theta).all():
             _forgotten()
-        if rng is not None:
+        if rng is not None or before is not None:  # not for a look at the mean
             self._theta = theta
         return Weights(theta)
 
@@ -212,17 +220,16 @@ class Incremental(Learner):
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        if legal_next is not None:
-            checks.fail(
-                "in incremental RLSVI every action is allowed",
-                f"legal_next is {legal_next!r}",
-                "Use rlsvi, or close an action by its reward.",
-            )
         _, S, A, _ = self.Phi.shape
         h, s, a = checks.index("h", h, self.H), checks.index("s", s, S), checks.index("a", a, A)
-        s_next = ENDED if s_next is None else checks.index("s_next", s_next, S)
+        if s_next is not None:
+            s_next = checks.index("s_next", s_next, S)
+            if h + 1 < self.H:
+                q = np.empty(A)
+                row_values(self.Phi[h + 1, s_next], self._theta[h + 1], q)
+                r += float(q.max() if legal_next is None else q[positions(A, legal_next)].max())
         self._more_sizes(1)
-        _add(self.data(Weights(self._theta), True), h, s, a, r, s_next)
+        _take_in(self.data(Weights(self._theta), True), h, s, a, r)
 
 
 def incremental(

@@ -11,10 +11,11 @@ regression falls into B regressions of d weights:
     G_b + \lambda\sigma^2 I = U_b^\top U_b, \qquad
     \tilde\theta_b = U_b^{-1}\bigl(U_b^{-\top} \sum_{i \in b} x_i^\top b_i + \sigma z_b\bigr).
 
-**Cost** for N transitions kept: :math:`d^2` for a transition and :math:`B d^3/3` for a plan, then
-:math:`4 N A d` for each sweep (two products, of all next states with θ and of all rows with the
-targets); memory for :math:`N (1 + A/B) d` numbers. With γ = 0 nothing follows, so that sums replace
-the rows, and neither time nor memory grows. An observation's features are computed once per step.
+**Cost** for N transitions that something follows: :math:`d^2` for a transition and :math:`B d^3/3`
+for a plan, then :math:`4 N A d` for each sweep (two products, of all next states with θ and of all
+rows with the targets); memory for :math:`N (1 + A/B) d` numbers. Of a transition that nothing
+follows, or any with γ = 0, only sums are kept: in a bandit neither time nor memory grows. An
+observation's features are computed once per step.
 ``python -m benchmarks.tasks`` measures a step beside the environment alone.
 
 **What works.** Without a horizon, one fit per episode moves the values by one step of value
@@ -25,6 +26,7 @@ where features extrapolate, they may otherwise grow without bound.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,26 +35,31 @@ from scipy.linalg.blas import dtrsv
 from .. import checks
 from ..compiled import Array, Floats, Generator, Ints, jit
 from ..learner import Problem, Regressions, Targets, Weights, positions
-from ..regression import draw_blocks, fill_noise
+from ..regression import check_ridge, draw_blocks, fill_noise
 
 
 @jit
-def targets_of(q: Floats, legal: Array, ended: Array, r: Floats, targets: Targets) -> Floats:
-    """r + γṼ of each transition; q holds, block by block, the values of what follows."""
-    b, B, rows = r.copy(), q.shape[0], q.shape[1] // max(r.size, 1)
-    for i in range(r.size):
+def next_values(q: Floats, legal: Array, ended: Array, targets: Targets) -> Floats:
+    """γṼ of what follows each transition, 0 if nothing does; q holds its values, block by block."""
+    N = ended.size
+    V = np.zeros(N)
+    B = q.shape[0]
+    rows = q.shape[1] // max(N, 1)
+    for i in range(N):
         if not ended[i]:
-            V = -np.inf
+            top = -np.inf
             for a in range(legal.shape[1]):
-                value = q[a % B, i * rows + a // B]
-                if legal[i, a] and (value > V or math.isnan(value)):
-                    V = value
-            if V < targets.low:
-                V = targets.low
-            elif V > targets.high:
-                V = targets.high
-            b[i] += targets.gamma * V
-    return b
+                block = a % B
+                row = a // B
+                value = q[block, i * rows + row]
+                if legal[i, a] and (value > top or math.isnan(value)):
+                    top = value
+            if top < targets.low:
+                top = targets.low
+            elif top > targets.high:
+                top = targets.high
+            V[i] = targets.gamma * top
+    return V
 
 
 class Columns(NamedTuple):
@@ -80,8 +87,9 @@ class Kept(NamedTuple):
     """The data of one regression. What was added last waits in a list until a fit needs it, and is
     then taken in at once, so that an interrupt finds all of it or none."""
 
-    room: Columns  # of which the first ones are in use; none, where sums replace the rows
+    room: Columns  # of which the first ones are in use: not of transitions whose sums are enough
     used: int
+    total: int  # of all transitions, dropped ones too
     gram: Floats  # (B, d, d), of which the lower half is used
     c: Floats  # (B, d) Σ x r
     waiting: list[tuple[Any, ...]]
@@ -101,33 +109,37 @@ def nothing_kept(n: int, d: int, blocks: int) -> Kept:
         np.zeros((0, n * blocks), np.bool_),
         np.zeros(0, np.bool_),
     )
-    return Kept(room, 0, np.zeros((blocks, d, d)), np.zeros((blocks, d)), [])
+    return Kept(room, 0, 0, np.zeros((blocks, d, d)), np.zeros((blocks, d)), [])
 
 
-def taken_in(kept: Kept, window: int | None, one_step: bool) -> Kept:
-    """The same with what has waited; with a window, the last ones of all."""
+def taken_in(kept: Kept, window: int | None, enough: Callable[[Columns], Array]) -> Kept:
+    """The same with what has waited; with a window, the last ones of all. Of some transitions sums
+    are ``enough``."""
     if not kept.waiting:
         return kept
     new = Columns._make(map(np.array, zip(*kept.waiting, strict=True)))
+    count = kept.total + len(new.r)
     if window is not None:
         both = zip(kept.columns, new, strict=True)
-        room = Columns(*(np.concatenate(pair)[-window:] for pair in both))
-        return Kept(room, len(room.r), _squares(room, len(kept.gram)), kept.c, [])
-    gram, c = kept.gram.copy(), kept.c.copy()
+        room = Columns._make(np.concatenate(pair)[-window:] for pair in both)
+        B = len(kept.gram)
+        return Kept(room, len(room.r), count, _squares(room, B), room.apart(room.r, B) @ room.x, [])
+    gram = kept.gram.copy()
+    c = kept.c.copy()
     _add_rows(new.x, new.block, new.r, gram, c)
-    if one_step:
-        return Kept(kept.room, kept.used + len(new.r), gram, c, [])
-    room, count = kept.room, kept.used + len(new.r)
-    if count > len(room.r):
-        room = Columns(
-            *(
-                np.concatenate([c, np.zeros((2 * count - len(c), *c.shape[1:]), c.dtype)])
-                for c in room
-            )
+    needed = ~enough(new)
+    new = Columns._make(column[needed] for column in new)
+    room = kept.room
+    used = kept.used + len(new.r)
+    if used > len(room.r):
+        more = 2 * used - len(room.r)
+        room = Columns._make(
+            np.concatenate([column, np.zeros((more, *column.shape[1:]), column.dtype)])
+            for column in room
         )
     for column, values in zip(room, new, strict=True):
-        column[kept.used : count] = values
-    return Kept(room, count, gram, c, [])
+        column[kept.used : used] = values
+    return Kept(room, used, count, gram, c, [])
 
 
 @jit
@@ -158,8 +170,6 @@ def _value(s: Any) -> Any:
 
 class Keeping(Regressions):
     """What learners share that keep rows of features."""
-
-    one_step = False  # whether sums replace the rows
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
@@ -232,9 +242,13 @@ class Keeping(Regressions):
 
     def data_of(self, h: int) -> Kept:
         """The data of a regression, with all that has waited."""
-        kept = taken_in(self.kept[h], self.problem.options.window, self.one_step)
+        kept = taken_in(self.kept[h], self.problem.options.window, self.enough)
         self.kept[h] = kept
         return kept
+
+    def enough(self, new: Columns) -> Array:
+        """Of which transitions nothing is needed but their sums."""
+        return np.zeros(len(new.r), bool)
 
     @property
     def targets(self) -> Targets:
@@ -258,12 +272,23 @@ class Rows(Keeping):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self.one_step = problem.gamma == 0 and problem.options.window is None
+        self._largest = 0.0  # row so far, squared
+
+    def enough(self, new: Columns) -> Array:
+        return new.ended | (self.problem.gamma == 0)
+
+    def _rows(self, h: int, s: Any) -> Array:
+        X = super()._rows(h, s)
+        square = float(np.einsum("nd,nd->n", X, X).max())
+        if square > self._largest:
+            check_ridge(square, self.problem.ridge, self._largest)
+            self._largest = square
+        return X
 
     def nothing(self, rng: Generator | None) -> bool:
         data = [self.data_of(h) for h in range(len(self.kept))]
         no_prior = rng is None or self.problem.options.first == "uniform"
-        return not self.K or (no_prior and not any(kept.used for kept in data))
+        return not self.K or (no_prior and not any(kept.total for kept in data))
 
     def noise(self, h: int, rng: Generator | None) -> tuple[Floats, Floats]:
         """The factor of each block, and its z."""
@@ -288,12 +313,9 @@ class Rows(Keeping):
     def solve(self, h: int, after: Floats, noise: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
         data, (U, z) = self.kept[h], noise
         columns, (B, d) = data.columns, data.c.shape
-        if self.one_step:
-            w = data.c.copy()
-        else:
-            q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
-            b = targets_of(q, columns.legal, columns.ended, columns.r, self.targets)
-            w = columns.apart(b, B) @ columns.x
+        q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
+        V = next_values(q, columns.legal, columns.ended, self.targets)
+        w = data.c + columns.apart(V, B) @ columns.x
         for own, one in zip(w, U, strict=True):
             own[:] = dtrsv(one, own, trans=1)  # U^{-T} A'b
         return draw_blocks(U, w, 0.0, z), draw_blocks(U, w, self.problem.sigma, z)

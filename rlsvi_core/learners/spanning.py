@@ -18,7 +18,7 @@ from ..compiled import Floats, jit
 from ..features import FeatureMap, OneHot, Table
 
 LARGEST = 2.0  # coefficient
-UNMET = 1e-9  # the length, beside the first row, of what stands for a direction not met yet
+UNMET = 1e-9  # the length, beside a feature's first value, of what stands for it before it is met
 
 
 @jit
@@ -68,14 +68,15 @@ class Spanner:
     def __init__(self, K: int) -> None:
         checks.array_size("the spanning pairs", K, K)
         self._inverse, self._met = np.zeros((K, K)), np.zeros(K)
+        self._zero = np.ones(K, bool)  # features that all rows so far had at 0
 
     def add(self, rows: Floats) -> bool:
         """Take in some rows; whether that changed anything."""
         rows = np.asarray(rows, float)
-        if not self._inverse.any():
-            if not rows.any():
-                return False
-            np.fill_diagonal(self._inverse, 1 / (UNMET * np.abs(rows).max()))
+        new = self._zero & rows.any(axis=0)
+        if new.any():  # each by its own size: units do not matter
+            self._inverse[new, new] = 1 / (UNMET * np.abs(rows).max(axis=0)[new])
+            self._zero &= ~new
         return bool(_replace(rows, self._inverse, self._met))
 
     @property

@@ -42,27 +42,7 @@ from ..learner import (
     Weights,
 )
 from ..loop import COMPILED, Task, compiled_loop
-from ..regression import add_row, draw, fill_noise, solve_transposed
-
-# λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
-LEAST_RIDGE, SAFE_RIDGE = 1e-14, 1e-9
-
-
-def check_ridge(Phi: Floats, ridge: float) -> None:
-    """Refuse a λσ² with which sums lose the digits of the values, or say how many they lose."""
-    square = float(np.einsum("...k,...k", Phi, Phi).max())
-    rule = "lam * sigma^2 must be at least {:g} of the largest row of features, squared"
-    found = f"it is {ridge:g}, and the square {square:g}"
-    if ridge < LEAST_RIDGE * square:
-        hint = "Raise lam or sigma; rlsvi_core.suggest_parameters says how far."
-        checks.fail(rule.format(LEAST_RIDGE), found, hint)
-    if ridge < SAFE_RIDGE * square:
-        checks.warn(
-            f"for values to keep four digits {rule.format(SAFE_RIDGE)}",
-            found,
-            "Raise lam or sigma, or pass printed=True: here the values of the first episodes, "
-            "as many as there are features, are rough.",
-        )
+from ..regression import add_row, check_ridge, draw, fill_noise, solve_transposed
 
 
 class Statistics(NamedTuple):
@@ -206,7 +186,7 @@ class Sums(Regressions):
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         assert isinstance(phi, Table)
-        check_ridge(phi.Phi, problem.ridge)
+        check_ridge(float(np.einsum("...k,...k", phi.Phi, phi.Phi).max()), problem.ridge)
         self.problem, self.Phi = problem, phi.Phi
         H, S, A, K = phi.Phi.shape
         self.H, self.S, self.A, self.K = phi.H, S, A, K

@@ -150,7 +150,7 @@ def posterior(walks: float, leaps: float, tuning: Tuning) -> Rows:
     walk, leap = features(tuning.c)
     M = tuning.rho * np.eye(2)
     M += walks * np.outer(walk, walk) + leaps * np.outer(leap, leap)
-    inverse = np.linalg.inv(M)
+    inverse = np.asarray(np.linalg.inv(M), float)
     return Rows(inverse @ (walks * walk + leaps * leap), inverse)
 
 

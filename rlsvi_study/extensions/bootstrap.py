@@ -79,7 +79,9 @@ class Resampling(Learner):
         self._count = np.zeros(self.H, np.int64)
         self._room: list[Array] = [np.zeros((self.H, 64), kind) for kind in (int, int, float, int)]
 
-    def add(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
+    def add(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: None = None
+    ) -> None:
         i = self._count[h]
         if i == self._room[0].shape[1]:
             self._room = [np.hstack([column, np.zeros_like(column)]) for column in self._room]

@@ -54,7 +54,9 @@ class PrintedIncremental(Learner):
     def values(self, fitted: Weights, h: int, s: int) -> Floats:
         return np.asarray(self.Phi[h, s] @ fitted.theta[h])
 
-    def add(self, h: int, s: int, a: int, r: float, s_next: int | None) -> None:
+    def add(
+        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: None = None
+    ) -> None:
         follows = h < self.H - 1 and s_next is not None
         V = (self.Phi[h + 1, s_next] @ self.theta[h + 1]).max() if follows else 0.0
         nu = self.nu(int(self.reached[h])) if callable(self.nu) else self.nu

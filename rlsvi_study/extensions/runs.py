@@ -22,10 +22,14 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import Agent, Options, rlsvi
+from rlsvi_core.acting import choose, row_values
+from rlsvi_core.compiled import Floats, Generator, Ints, jit
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
-from rlsvi_core.learners.continual import Continual
+from rlsvi_core.learners.continual import Continual, estimate
 from rlsvi_core.learners.incremental import Prior, incremental
+from rlsvi_core.learners.sums import Statistics, add_transition
+from rlsvi_core.mdp import DiscountedMDP, Model, first_state, step
 
 from ..engine import Rows, grid, quick, streams, table
 from ..judging.intervals import median_times
@@ -111,29 +115,79 @@ def incremental_curve(
     ]
 
 
+@jit
+def _live(
+    model: Model,
+    Phi: Floats,
+    sums: Statistics,
+    gamma: float,
+    rho: float,
+    sigma: float,
+    epsilon: float,
+    rng: Generator,
+    own: Generator,
+    state: Ints,
+    action: Ints,
+    reward: Floats,
+) -> None:
+    """Act, observe, plan, repeat, and fill in the record."""
+    _, _, A, K = Phi.shape
+    q, p, row = np.empty(A), np.empty(A), np.empty(K)
+    theta, w = np.zeros(K), np.zeros(K)
+    s = first_state(model, rng)
+    for t in range(reward.shape[0]):
+        row_values(Phi[0, s], theta, q)
+        a = choose(q, epsilon, 0.0, p, own.random())
+        r, s_next = step(model, 0, s, a, rng)
+        add_transition(Phi, sums, 0, s, a, r, s_next, row)
+        estimate(Phi, sums, gamma, rho, sigma, own, theta, w)
+        state[t], action[t], reward[t] = s, a, r
+        s = s_next
+
+
+def lived(
+    learner: Continual,
+    mdp: DiscountedMDP,
+    steps: int,
+    rng: Generator,
+    own: Generator,
+    epsilon: float = 0.0,
+) -> tuple[Ints, Ints, Floats]:
+    """States, actions and rewards of so many steps: those of ``Agent(learner, redraw=1)``, which
+    takes ten times as long."""
+    record = np.zeros(steps, np.int64), np.zeros(steps, np.int64), np.zeros(steps)
+    _live(
+        mdp.model,
+        learner.Phi,
+        learner.sums,
+        learner.gamma,
+        learner.rho,
+        learner.sigma,
+        epsilon,
+        rng,
+        own,
+        *record,
+    )
+    return record
+
+
 def opening_time(
     agent: str, n: int, gamma: float, seed: int, lam: float, sigma: float, steps: int
 ) -> Rows:
     """Steps to the first reward of a tabular agent on the lock, and its regret after all steps."""
     mdp = lock(n, gamma)
     _, env_rng, agent_rng = streams(seed)
-    learner = Continual(
-        np.eye(2 * n).reshape(n, 2, 2 * n),
-        gamma,
-        PERTURBATIONS[agent](gamma),
-        lam,
-        sigma,
-        epsilon=0.1 * (agent == "epsilon-greedy"),
-        rng=agent_rng,
-    )
-    done = learner.learn(mdp, steps, env_rng)
-    found = np.flatnonzero(done.reward)
+    Phi = np.eye(2 * n).reshape(n, 2, 2 * n)
+    learner = Continual(Phi, gamma, PERTURBATIONS[agent](gamma), lam, sigma)
+    epsilon = 0.1 * (agent == "epsilon-greedy")
+    state, action, reward = lived(learner, mdp, steps, env_rng, agent_rng, epsilon)
+    found = np.flatnonzero(reward)
     return [
         {
             "first_reward": int(found[0]) + 1 if found.size else steps,
             "lost": not found.size,
             "rewards": found.size,
-            "regret": round(float(mdp.gaps[done.state[:-1], done.action].sum()), 6),
+            "regret": round(float(mdp.gaps[state, action].sum()), 6),
         }
     ]
 

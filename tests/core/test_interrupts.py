@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from worlds import Plain, same
 
-from rlsvi_core import FiniteMDP, Options, bootstrap, chain, features, loop, lsvi, rlsvi
-from rlsvi_core.envs import lock
+from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, chain, features, loop, lsvi, rlsvi
 from rlsvi_core.learners.continual import Continual
 from rlsvi_core.learners.incremental import incremental
 
@@ -41,6 +40,7 @@ KINDS = {
     "rows": lambda: rlsvi(rows, gamma=0.5, options=Options(window=30), rng=1),
     "outcomes": lambda: bootstrap(ONE_HOT, (-5, 5), rng=1),
     "incremental": lambda: incremental(TABLE, nu=0.01, rng=1),
+    "continual": lambda: Agent(Continual(PER_STATE, 0.5, 0.9), redraw=1, rng=1),
 }
 COMPILED = ("sums", "counts", "outcomes", "incremental")
 every_kind = pytest.mark.parametrize("name", KINDS)
@@ -163,25 +163,6 @@ def test_ctrl_c_twice_waits_for_the_end_of_the_step(name):
         cut += one.transitions % MDP.H > 0
         assert len(one.learn(env, 2, 3).reward) == 2
     assert cut
-
-
-def test_ctrl_c_in_continual_rlsvi(monkeypatch):
-    monkeypatch.setattr(loop, "CHUNK", 0.003)
-    mdp, Phi = lock(4), np.eye(8).reshape(4, 2, 8)
-
-    def make():
-        return Continual(Phi, 0.99, 0.99, rng=1)
-
-    make().learn(mdp, 2, 3)
-    for _ in range(SIGNALS):
-        one, rng = make(), np.random.default_rng(2)
-        interrupted(1, one.learn, mdp, 10**6, rng)
-        before = one.run
-        start = int(before.state[-1]) if before.state.size else None
-        after = one.learn(mdp, 5, rng, start=start)
-        whole = make().learn(mdp, len(before.reward) + 5, 2)
-        assert same(whole.action, np.concatenate([before.action, after.action]))
-        assert same(whole.state, np.concatenate([before.state[:-1], after.state]))
 
 
 def test_a_long_episode_is_cut_when_patience_ends(monkeypatch):

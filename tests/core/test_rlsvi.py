@@ -4,6 +4,7 @@ import copy
 import itertools
 import math
 import pickle
+import warnings
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -78,7 +79,7 @@ def test_the_printed_form_is_the_textbook(world, choice, masks):
         for _ in range(8):
             rng = copy.deepcopy(agent.rng) if agent.sample else None
             agent.plan()
-            prior = agent.sample and problem.options.first == "prior" and world != "function, H"
+            prior = agent.sample and problem.options.first == "prior"
             if log or prior:
                 theta, mean = textbook(
                     log, agent.H, theta, mean, rng, problem.sigma, gamma=problem.gamma, **chosen
@@ -168,6 +169,34 @@ def test_without_a_horizon_the_mean_is_a_function_of_the_data(name):
     assert found[0][1][0] > 40
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_rows_say_when_digits_are_lost():
+    """Cubics close together, as sums of a table do: by one rule."""
+
+    def cubic(s):
+        return s ** np.arange(4.0)[None]
+
+    for lam, told in ((1e-6, None), (1e-10, "four digits"), (1e-15, "refused")):
+        agent = rlsvi(cubic, lam, 1.0, gamma=0.5, rng=1)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            if told == "refused":
+                with pytest.raises(ValueError, match="of the largest row"):
+                    agent.observe(0, 0.3, 0, 1.0, None)
+                continue
+            for s in np.linspace(0.3, 0.301, 20):
+                agent.observe(0, s, 0, 1.0, None)
+        assert [told in str(one.message) for one in said] == [True] * (told is not None)
+
+
+def test_what_nothing_follows_is_kept_as_sums():
+    """A bandit's cost is flat, with a discount too."""
+    agent = rlsvi(lambda s: [[1.0, s], [s, 2.0]], gamma=0.9, rng=1)
+    for i in range(100):
+        agent.observe(0, i / 7, i % 2, 1.0, None if i != 50 else 0.5)
+    agent.plan()
+    assert agent.learner.kept[0].used == 1
 
 
 @pytest.mark.parametrize("printed", [False, True])

@@ -76,6 +76,11 @@ def cases(keep=lambda agent: True):
         horizon = rlsvi(given(world, "as it is")[0], **given(world, "as it is")[1]).H
         for choice in STATIONARY if horizon is None else HORIZON:
             phi, arguments = given(world, choice)
+            options = arguments.get("options", Options())
+            if options.window and isinstance(phi, features.OneHot):
+                continue
+            if options.first == "prior" and phi is line:
+                continue
             if keep(rlsvi(phi, **arguments).learner):
                 yield world, choice
 

@@ -61,6 +61,18 @@ def test_an_incremental_curve_episode_by_episode_in_the_printed_form(agent, prio
     assert 10 < tenth < 150  # rows before and after it were compared
 
 
+class Recorded:
+    """An MDP that writes down what is done in it."""
+
+    def __init__(self, mdp):
+        self.mdp, self.start, self.record = mdp, mdp.start, []
+
+    def step(self, h, s, a, rng):
+        r, s_next, over = self.mdp.step(h, s, a, rng)
+        self.record.append((s, a, r))
+        return r, s_next, over
+
+
 @pytest.mark.parametrize(
     ("agent", "rho", "epsilon"),
     [
@@ -74,12 +86,14 @@ def test_an_incremental_curve_episode_by_episode_in_the_printed_form(agent, prio
 def test_when_a_lock_opens_and_what_is_lost_until_then(agent, rho, epsilon):
     n, gamma, steps = 3, 0.9, 150
     _, env_rng, rng = streams(4)
-    learner = Continual(np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3, epsilon=epsilon, rng=rng)
-    run = learner.learn(lock(n, gamma), steps, env_rng)
+    learner = Continual(np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3)
+    world = Recorded(lock(n, gamma))
+    Agent(learner, redraw=1, epsilon=epsilon, rng=rng).learn(world, 1, env_rng, limit=steps)
+    states, actions, rewards = map(np.array, zip(*world.record, strict=True))
     # A move to the right loses nothing; one to the left, the way that was behind.
     V = [gamma ** (n - 1 - s) / (1 - gamma**n) for s in range(n)]
-    left = run.state[:-1][run.action == LEFT]
-    opened = [t for t, reward in enumerate(run.reward, 1) if reward > 0]
+    left = states[actions == LEFT]
+    opened = [t for t, reward in enumerate(rewards, 1) if reward > 0]
     assert opening_time(agent, n, gamma, 4, 2.0, 0.3, steps) == [
         {
             "first_reward": opened[0],
