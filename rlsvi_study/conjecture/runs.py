@@ -212,5 +212,32 @@ EXPERIMENTS = {
                 cells=grid(agent=("printed", "truncated", "bootstrap"), H=(5, 7)), seeds=range(4)
             ),
         ),
+        table(
+            "costly-road",
+            place=PLACE,
+            title="Leaps on the costly road, by H and by agent",
+            run=costly_road_regret,
+            constants={"p": 0.1},
+            cells=grid(agent=("printed",), H=(10, 20, 30, 40))
+            + grid(agent=("truncated", "wide", "bootstrap"), H=(10, 20, 30)),
+            seeds=range(6),
+            quick=quick(
+                cells=grid(agent=("printed", "truncated", "wide", "bootstrap"), H=(5, 10)),
+                seeds=range(2),
+            ),
+        ),
+        table(
+            "largest-error",
+            place=PLACE,
+            title="The largest error of a sampled value, by H, on the costly road and in random MDPs",
+            run=largest_error,
+            constants={"sigma": 10.0},
+            cells=grid(world=("costly road", "simplex", "random coordinates"), H=(10, 20, 40, 80)),
+            seeds=range(100),
+            quick=quick(
+                cells=grid(world=("costly road", "simplex", "random coordinates"), H=(10, 20)),
+                seeds=range(4),
+            ),
+        ),
     )
 }
