@@ -410,8 +410,8 @@ def test_a_silence_by_hand():
 
 @pytest.mark.parametrize(("H", "low", "high"), [(1, 1684, 1685), (4, 2650, 2651), (8, 4751, 4752)])
 def test_the_least_noise_that_bounds_regret_lies_between(H, low, high):
-    """f*² is the largest c_x/KL: at the worst x it is above the first, and between two neighbours
-    of a grid, as c_x and KL grow with x, nowhere above the second; certified in balls."""
+    """f*² is the largest γ_x/KL: at the worst x it is above the first, and between two neighbours
+    of a grid, as γ_x and KL grow with x, nowhere above the second; certified in balls."""
     grid = [arb(fmpq(i, 20_000)) for i in range(20_001)]
     x = arb(gambles.WORST[H])
     assert gambles.certainty(H, x) > fmpq(low, 1000) ** 2 * gambles.divergence(x)
