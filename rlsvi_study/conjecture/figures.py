@@ -87,7 +87,6 @@ def costly_road(table: pd.DataFrame) -> Figure:
     """Mean regret on the costly road over √T, against H, by what is done with values."""
     agents = {
         "printed": (OWN, "as printed"),
-        "wide": (PALE, "truncated\nto ±H"),
         "bootstrap": (COLOUR["weights"], "bootstrap"),
         "truncated": (DARK, "truncated\nto [−H, 0]"),
     }
