@@ -486,14 +486,13 @@ def test_on_the_costly_road_only_values_that_end_at_zero_do_little_harm():
     assert late["printed"] > 1000 > 0 == late["truncated"] == late["bootstrap"]
 
 
-def test_errors_grow_on_the_costly_road_and_not_in_random_mdps():
+def test_errors_grow_on_the_costly_road_and_are_a_constant_share_of_h_in_random_mdps():
     table = claims.STORED["largest-error"]
-    words = {w: costly_road.error_grows(costly_road.errors(table, w)) for w in table.world.unique()}
-    assert words == {
-        "costly road": "grows",
-        "simplex": "does not grow",
-        "random coordinates": "does not grow",
-    }
+    errors = {world: costly_road.errors(table, world) for world in table.world.unique()}
+    assert costly_road.error_grows(errors.pop("costly road")) == "grows"
+    for one in errors.values():
+        assert costly_road.error_grows(one) == "both"
+        assert 0.8 < one[80] / 80 / (one[10] / 10) < 1
 
 
 def test_the_conjectures_sentence_is_of_all_runs_and_over_root_T():
