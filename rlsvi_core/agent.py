@@ -198,7 +198,8 @@ class Agent:
                 "See what the learner's values returns.",
             )
         if legal is not None:
-            every, at = q, positions(q.size, legal)
+            every = q
+            at = positions(q.size, legal)
             q = np.full(q.size, -np.inf)
             q[at] = every[at]
         bounded = math.isfinite(q.dot(q))  # which is quick
@@ -227,12 +228,14 @@ class Agent:
                 "Ask for the values at one of them: values(h, s) or mean_values(h, s).",
                 NotImplementedError,
             )
-        periods, states = range(self.H or 1), range(self.learner.S)
+        periods = range(self.H or 1)
+        states = range(self.learner.S)
         return np.array([[self.values(h, s) for s in states] for h in periods])
 
     def policy(self) -> Floats:
         """The law of the actions in this episode, an (H, S, A) array."""
-        Q, epsilon = self.Q, self._dither(self.episode)
+        Q = self.Q
+        epsilon = self._dither(self.episode)
         p = np.empty_like(Q)
         for h, s in np.ndindex(Q.shape[:2]):
             action_probabilities(Q[h, s], epsilon, self.eta, p[h, s])
@@ -312,7 +315,8 @@ class Agent:
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
         generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.
         """
-        q, rng = self.mean_values(h, s, legal), self._mean()[1]
+        q = self.mean_values(h, s, legal)
+        rng = self._mean()[1]
         return choose(q, 0.0, 0.0, np.empty(q.size), rng.random())
 
     def learn(
@@ -395,7 +399,8 @@ class Agent:
         limit = self._limit(world, limit)
         reward = empty_run(episodes).reward
         for i in range(len(reward)):
-            state, h = world.start(rng), 0
+            state = world.start(rng)
+            h = 0
             over: bool | str = False
             while not over:
                 a = self.greedy(h, _copy(state), _legal(world, h, state))
@@ -420,7 +425,8 @@ class Agent:
                     TypeError,
                 )
         for name in ("S", "A"):
-            mine, given = getattr(self.learner, name), _size(env, name)
+            mine = getattr(self.learner, name)
+            given = _size(env, name)
             if None not in (mine, given) and mine != given:
                 checks.fail(
                     f"the agent is made for {name} = {mine}",
@@ -473,7 +479,8 @@ class Agent:
         bar: Any,
     ) -> None:
         """The same in compiled code, some episodes at a time."""
-        total, learner = len(run.reward), self.learner
+        total = len(run.reward)
+        learner = self.learner
         if self.fitted is None:
             self.fitted = learner.room()
         redraw = self.redraw
@@ -520,7 +527,8 @@ class Agent:
             if exact[i]:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
             state = env.start(rng)  # line 3; Algorithm 8, line 4
-            s, legal = _copy(state), _legal(env, 0, state)
+            s = _copy(state)
+            legal = _legal(env, 0, state)
             q = self.values(0, s, legal)
             _check_actions(env, q)
             run.claimed[i] = highest(q)

@@ -227,7 +227,8 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
     if H is None and getattr(env, "spec", None) is not None:
         H = env.spec.max_episode_steps
     H = whole("H", H, 1, hint="The environment has no time limit: pass H=100, say.")
-    S, A = len(raw.P), len(raw.P[0])
+    S = len(raw.P)
+    A = len(raw.P[0])
     initial = array("initial_state_distrib", raw.initial_state_distrib, (S,))
     array_size("P", S + 1, A, S + 1)
     outcomes = {

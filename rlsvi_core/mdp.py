@@ -373,7 +373,8 @@ def _simulate(
         s = first_state(model, rng)
         for h in range(H):
             a = draw(mu[h, s], rng.random())
-            states[episode, h], actions[episode, h] = s, a
+            states[episode, h] = s
+            actions[episode, h] = a
             rewards[episode, h], s = step(model, h, s, a, rng)
         states[episode, H] = s
         rewards[episode, H] = last_reward(model, s, rng)
@@ -518,7 +519,8 @@ class DiscountedMDP:
 
     def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
         """A reward, the next state, and False: it never ends by itself. All periods h are alike."""
-        s, a = checks.index("s", s, self.S), checks.index("a", a, self.A)
+        s = checks.index("s", s, self.S)
+        a = checks.index("a", a, self.A)
         checks.drawn_from(rng)
         r, s_next = _step_once(self.model, 0, s, a, rng)
         return r, s_next, False

@@ -58,7 +58,10 @@ class Printed(Regressions):
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         self.problem = problem
-        self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, phi.K
+        self.H = phi.H
+        self.S = phi.S
+        self.A = phi.A
+        self.K = phi.K
         window = problem.options.window
         self.kept: list[deque[Transition]] = [deque(maxlen=window) for _ in range(self.H or 1)]
 
@@ -74,14 +77,18 @@ class Printed(Regressions):
 
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """The rows A and the targets b."""
-        gamma, low, high = self.problem.gamma, self.problem.low, self.problem.high
-        A, b = np.zeros((len(data), self.K)), np.zeros(len(data))
+        gamma = self.problem.gamma
+        low = self.problem.low
+        high = self.problem.high
+        A = np.zeros((len(data), self.K))
+        b = np.zeros(len(data))
         for i, (phi, r, following) in enumerate(data):
             q = np.zeros(len(following))
             row_values(following, after, q)
             V = min(max(float(q.max()), low), high) if q.size else 0.0  # 0 where nothing follows
             # Algorithm 1, line 2; Algorithms 3 and 11, line 3; Algorithm 7, line 1
-            A[i], b[i] = phi, r + gamma * V
+            A[i] = phi
+            b[i] = r + gamma * V
         return A, b
 
     def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
@@ -125,7 +132,8 @@ def _learner(problem: Problem, printed: bool) -> Learner:
     from .learners.rows import Rows
     from .learners.sums import Sums
 
-    phi, options = problem.features, problem.options
+    phi = problem.features
+    options = problem.options
     checks.flag(printed=printed)
     if printed:
         return Printed(problem)
@@ -148,7 +156,8 @@ def _problem(
     printed: bool = False,
 ) -> Problem:
     """What is fitted, checked; the defaults of time depend on whether there is a horizon."""
-    phi, unit = FeatureMap.of(features, H), lam is None and value_range is not None
+    phi = FeatureMap.of(features, H)
+    unit = lam is None and value_range is not None
     lam = suggested if lam is None else lam
     if unit and isinstance(phi, Table):
         checks.mention_norm(phi.Phi)
@@ -183,7 +192,8 @@ def _problem(
     usual = 0.99 if phi.H is None else 1.0
     hint = "It discounts what follows; 0 is a bandit."
     gamma = checks.between("gamma", usual if gamma is None else gamma, 0, 1, hint=hint)
-    low, high = -math.inf, math.inf
+    low = -math.inf
+    high = math.inf
     if value_range is not None and options.truncate:
         low, high = checks.pair("value_range", value_range, hint=RANGE)
     return Problem(phi, float(lam), float(sigma), gamma, low, high, options, unit)

@@ -206,7 +206,8 @@ class Recommender:
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[float, Array, bool]:
         """Show product a to a customer in state s: 1 for a like, her next state, and whether this
         was the last product."""
-        h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
+        h = checks.index("h", h, self.J)
+        a = checks.index("a", a, self.N)
         x = checked_state(s, h, self.N)
         checks.drawn_from(rng)
         if x[a] != 0:
@@ -240,7 +241,8 @@ class Recommender:
         V = np.zeros(start[-1] + 1)
         for first, end in reversed([*pairwise(start)]):
             s = slice(first, end)
-            disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
+            disliked = V[following[s, :, 0]]
+            liked = V[following[s, :, 1]]
             Q[s] = np.where(
                 x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked, -np.inf
             )

@@ -106,7 +106,8 @@ class Draw(NamedTuple):
 @jit
 def _imagine(kappa: float, rng: Generator, visits: Floats, share: Floats) -> None:
     """Step 2: fill in the weights of imagined visits."""
-    visits, share = visits.reshape(visits.size), share.reshape(share.size)
+    visits = visits.reshape(visits.size)
+    share = share.reshape(share.size)
     for k in range(visits.size):
         visits[k] = max(rng.standard_gamma(2.0 * kappa), LEAST)
         share[k] = rng.beta(kappa, kappa)
@@ -115,7 +116,8 @@ def _imagine(kappa: float, rng: Generator, visits: Floats, share: Floats) -> Non
 def learner(problem: Problem, value_range: tuple[float, float], kappa: float) -> Learner:
     """The fastest for these features."""
     hint = "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
-    kappa, phi = checks.between("kappa", kappa, LEAST, 1e6, hint=hint), problem.features
+    kappa = checks.between("kappa", kappa, LEAST, 1e6, hint=hint)
+    phi = problem.features
     if isinstance(phi, (OneHot, Table)) and problem.options.window is None:
         return Outcomes(problem, value_range, kappa)
     return Weighted(problem, value_range, kappa)
@@ -141,20 +143,24 @@ class Data(NamedTuple):
 @jit
 def _draw_weights(data: Data, rng: Generator) -> None:
     """Steps 1 and 2, or the mean of every weight."""
-    seen, draw = data.seen, data.draw
+    seen = data.seen
+    draw = data.draw
     for node in range(seen.used[0]):
         number = seen.number[node]
         draw.data[node] = rng.standard_gamma(number) if data.sample else number
     if data.sample:
         _imagine(data.kappa, rng, draw.visits, draw.share)
     else:
-        draw.visits[:], draw.share[:] = 2.0 * data.kappa, 0.5
+        draw.visits[:] = 2.0 * data.kappa
+        draw.share[:] = 0.5
 
 
 @jit
 def _sums(seen: History, w: Floats, h: int, s: int, a: int, V: Floats) -> tuple[float, float]:
     """W and Y of a pair; V holds γṼ."""
-    W, Y, node = 0.0, 0.0, seen.first[h, s, a]
+    W = 0.0
+    Y = 0.0
+    node = seen.first[h, s, a]
     while node >= 0:
         W += w[node]
         Y += w[node] * seen.reward[node]
@@ -168,7 +174,10 @@ def _sums(seen: History, w: Floats, h: int, s: int, a: int, V: Floats) -> tuple[
 def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
     """Step 3: set Q̃_h; V holds γṼ of what follows. U is filled with the factor, or has it from
     before: it does not depend on V."""
-    seen, draw, C, Q = data.seen, data.draw, data.C, data.Q
+    seen = data.seen
+    draw = data.draw
+    C = data.C
+    Q = data.Q
     _, S, A = Q.shape
     low = data.ends[0]
     width = data.ends[1] - low
@@ -214,7 +223,8 @@ def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
 @jit
 def _look_ahead(data: Data, h: int, V: Floats) -> None:
     """Step 4: γṼ_h, truncated; what a mask has closed has the value −∞."""
-    Q, targets = data.Q, data.targets
+    Q = data.Q
+    targets = data.targets
     forbid(data.closed, h, Q)
     for s in range(V.shape[0]):
         V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
@@ -246,7 +256,10 @@ class Outcomes(counts.Table):
     def __init__(self, problem: Problem, value_range: tuple[float, float], kappa: float) -> None:
         phi: Any = problem.features
         super().__init__(phi.H, phi.S, phi.A)
-        self.problem, self.ends, self.kappa, self.K = problem, value_range, kappa, phi.K
+        self.problem = problem
+        self.ends = value_range
+        self.kappa = kappa
+        self.K = phi.K
         self.S: int = phi.S
         self.C = np.zeros((0, 0, 0, 0))
         if isinstance(phi, Table):
@@ -259,7 +272,8 @@ class Outcomes(counts.Table):
         return None if self.H is None else super().compiled(env, limit)
 
     def data(self, fitted: Floats, sample: bool) -> Data:
-        seen, problem = self.seen, self.problem
+        seen = self.seen
+        problem = self.problem
         visits, share = np.zeros((2, len(fitted), self.K))
         return Data(
             seen,
@@ -275,13 +289,15 @@ class Outcomes(counts.Table):
 
     def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
         Q = np.zeros(self._seen.n.shape) if before is None else before.copy()
-        data, draws = self.data(Q, rng is not None), NO_DRAWS if rng is None else rng
+        data = self.data(Q, rng is not None)
+        draws = NO_DRAWS if rng is None else rng
         if self.H is not None:
             _fit(data, draws)
             return Q
         _draw_weights(data, draws)
         K = self.C.shape[3]
-        U, V = np.empty((K, K)), np.empty(self.S)
+        U = np.empty((K, K))
+        V = np.empty(self.S)
         _look_ahead(data, 0, V)
         for sweep in range(self.problem.sweeps(rng, before)):
             last = V.copy()
@@ -308,7 +324,8 @@ class Weighted(Keeping):
     """Keeps rows of features, and draws a weight for each transition."""
 
     def __init__(self, problem: Problem, value_range: tuple[float, float], kappa: float) -> None:
-        self.ends, self.kappa = value_range, kappa
+        self.ends = value_range
+        self.kappa = kappa
         super().__init__(problem)
 
     def _allocate(self, n: int, d: int) -> None:
@@ -337,8 +354,10 @@ class Weighted(Keeping):
 
     def noise(self, h: int, rng: Generator | None) -> Regression:
         """Draw weights for the data of a regression."""
-        data, inverse = self.data_of(h), self.spanners[h].inverse
-        columns, (blocks, d) = data.columns, data.c.shape
+        data = self.data_of(h)
+        inverse = self.spanners[h].inverse
+        columns = data.columns
+        blocks, d = data.c.shape
         draw = self.draw_weights(rng, data.used, blocks * d)
         low, high = self.ends
         visits = draw.visits.reshape(blocks, d)
@@ -355,7 +374,8 @@ class Weighted(Keeping):
 
     def solve(self, h: int, after: Floats, noise: Regression) -> tuple[Floats, Floats]:
         """Step 3."""
-        columns, (blocks, d) = self.kept[h].columns, self.kept[h].c.shape
+        columns = self.kept[h].columns
+        blocks, d = self.kept[h].c.shape
         targets = Targets(self.problem.gamma, *self.ends)
         q = after.reshape(blocks, d) @ columns.there.reshape(-1, d).T
         b = columns.r + next_values(q, columns.legal, columns.ended, targets)

@@ -65,13 +65,16 @@ class History(NamedTuple):
 def no_history(H: int, S: int, A: int, apart: bool = False) -> History:
     """Before any visit."""
     visits, total = np.zeros((2, H, S, A))
-    first, none, zeros = np.full((H, S, A), -1), np.zeros(0, np.int64), np.zeros(0)
+    first = np.full((H, S, A), -1)
+    none = np.zeros(0, np.int64)
+    zeros = np.zeros(0)
     return History(visits, total, first, none, zeros, zeros, none, np.zeros(2, np.int64), apart)
 
 
 def with_room(seen: History, more: int) -> History:
     """The same history with room for so many nodes more."""
-    have, wanted = len(seen.state), int(seen.used[0]) + more
+    have = len(seen.state)
+    wanted = int(seen.used[0]) + more
     if wanted <= have:
         return seen
     extra = max(wanted - have, have)
@@ -91,15 +94,19 @@ def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
     if s_next == ENDED and not seen.apart:
         return
     key = r if seen.apart else 0.0
-    before, node = -1, seen.first[h, s, a]
+    before = -1
+    node = seen.first[h, s, a]
     while node >= 0 and (
         seen.state[node] < s_next or (seen.state[node] == s_next and seen.reward[node] < key)
     ):
-        before, node = node, seen.link[node]
+        before = node
+        node = seen.link[node]
     if node < 0 or seen.state[node] != s_next or seen.reward[node] != key:
         new = seen.used[0]
         seen.used[0] += 1
-        seen.state[new], seen.reward[new], seen.number[new] = s_next, key, 0.0
+        seen.state[new] = s_next
+        seen.reward[new] = key
+        seen.number[new] = 0.0
         seen.link[new] = node
         if before < 0:
             seen.first[h, s, a] = new
@@ -113,7 +120,8 @@ def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
 def target_sum(seen: Any, h: int, s: int, a: int, V: Floats) -> float:
     """Σ r + Σ_{s'} n(s') V(s') over the visits to (s, a, h): A'b of a regression on one-hot
     features."""
-    total, node = seen.total[h, s, a], seen.first[h, s, a]
+    total = seen.total[h, s, a]
+    node = seen.first[h, s, a]
     while node >= 0:
         total += seen.number[node] * V[seen.state[node]]
         node = seen.link[node]
@@ -265,7 +273,9 @@ class Counting(Learner):
     A: int
 
     def __init__(self, H: int | None, S: int, A: int) -> None:
-        self.H, self.S, self.A = H, S, A
+        self.H = H
+        self.S = S
+        self.A = A
         self._seen = no_history(H or 1, S, A, self.apart)
         self.masks = Masks(H or 1, S, A)
         self._queue: tuple[list[Any], Ints] = [], np.zeros(1, np.int64)  # and how many are done

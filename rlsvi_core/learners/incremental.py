@@ -84,7 +84,8 @@ def _values(data: Data, h: int, s: int, q: Floats) -> None:
 @inlined
 def _take_in(data: Data, h: int, s: int, a: int, target: float) -> None:
     """Forget a little of period h and take in one row."""
-    U, row = data.U[h], data.row
+    U = data.U[h]
+    row = data.row
     K = data.theta.shape[1]
     nu = data.nu[data.reached[h]]
     for i in range(K):
@@ -144,7 +145,9 @@ class Incremental(Learner):
         hint = "It is an (H, S, A, K) array; features.tabular(mdp) is one."
         self.Phi = Table(checks.array("Phi", Phi, (None,) * 4, hint=hint)).Phi
         self.H, self.S, self.A, K = self.Phi.shape
-        self.sigma, self._nu, self._sizes = float(sigma), nu, np.zeros(0)
+        self.sigma = float(sigma)
+        self._nu = nu
+        self._sizes = np.zeros(0)
         root = math.sqrt(lam) * sigma
         self._kept = root if prior == "kept" else 0.0
         self.U = np.tile(root * np.eye(K, K + 1), (self.H, 1, 1))
@@ -184,7 +187,8 @@ class Incremental(Learner):
         return Weights(np.zeros_like(self._theta))
 
     def data(self, fitted: Weights, sample: bool) -> Data:
-        K, A = self.Phi.shape[3], self.Phi.shape[2]
+        K = self.Phi.shape[3]
+        A = self.Phi.shape[2]
         return Data(
             self.Phi,
             self.U,
@@ -213,7 +217,8 @@ class Incremental(Learner):
 
     def values(self, fitted: Weights, h: int, s: int) -> Floats:
         q = np.empty(self.Phi.shape[2])
-        h, s = checks.index("h", h, self.H), checks.index("s", s, self.Phi.shape[1])
+        h = checks.index("h", h, self.H)
+        s = checks.index("s", s, self.Phi.shape[1])
         row_values(self.Phi[h, s], fitted.theta[h], q)
         return q
 
@@ -221,7 +226,9 @@ class Incremental(Learner):
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
         _, S, A, _ = self.Phi.shape
-        h, s, a = checks.index("h", h, self.H), checks.index("s", s, S), checks.index("a", a, A)
+        h = checks.index("h", h, self.H)
+        s = checks.index("s", s, S)
+        a = checks.index("a", a, A)
         if s_next is not None:
             s_next = checks.index("s_next", s_next, S)
             if h + 1 < self.H:

@@ -174,16 +174,21 @@ class Keeping(Regressions):
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         self.problem = problem
-        self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, 0
+        self.H = phi.H
+        self.S = phi.S
+        self.A = phi.A
+        self.K = 0
         self.kept: list[Kept] = []  # of each regression, once the sizes are known
         self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))  # h, what it was, its rows
         if phi.K and phi.A:
             self._allocate(phi.A // phi.blocks, phi.K // phi.blocks)
 
     def _allocate(self, n: int, d: int) -> None:
-        B, fits = self.problem.features.blocks, self.H or 1
+        B = self.problem.features.blocks
+        fits = self.H or 1
         checks.array_size("the regressions", fits + 3, B, d, d)  # 3 in a plan
-        self.A, self.K = n * B, B * d
+        self.A = n * B
+        self.K = B * d
         self.kept = [nothing_kept(n, d, B) for _ in range(fits)]
 
     def rows(self, h: int, s: Any) -> Array:
@@ -220,7 +225,8 @@ class Keeping(Regressions):
         return 0 if self.H is None else checks.index("h", h, self.H)
 
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
-        period, X = self._period(h), self.rows(h, s)
+        period = self._period(h)
+        X = self.rows(h, s)
         if not fitted.theta.size:  # fitted before the first observation told the sizes
             return np.zeros(self.A or 0)
         q: Floats = X @ fitted.theta[period].reshape(-1, X.shape[1]).T
@@ -229,9 +235,13 @@ class Keeping(Regressions):
     def add(
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
-        period, here, B = self._period(h), self.rows(h, s), self.problem.features.blocks
-        a, A = checks.index("a", a, self.A or 0), self.A or 0
-        there, legal = np.zeros_like(here), np.ones(A, bool)
+        period = self._period(h)
+        here = self.rows(h, s)
+        B = self.problem.features.blocks
+        a = checks.index("a", a, self.A or 0)
+        A = self.A or 0
+        there = np.zeros_like(here)
+        legal = np.ones(A, bool)
         ended = s_next is None or h + 1 == self.H
         if not ended:
             there = self.rows(h + 1, s_next)
@@ -311,8 +321,10 @@ class Rows(Keeping):
         return np.asarray(L.transpose(0, 2, 1))
 
     def solve(self, h: int, after: Floats, noise: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-        data, (U, z) = self.kept[h], noise
-        columns, (B, d) = data.columns, data.c.shape
+        data = self.kept[h]
+        U, z = noise
+        columns = data.columns
+        B, d = data.c.shape
         q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
         V = next_values(q, columns.legal, columns.ended, self.targets)
         w = data.c + columns.apart(V, B) @ columns.x

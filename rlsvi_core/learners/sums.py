@@ -106,16 +106,19 @@ def add_next_values(
 ) -> None:
     """Add Σ_{s'} γ V(s') g_h(s') to x, over the states that have followed period h; n is the next
     period, and θ its weights. Two states at a time, whose sums do not wait for each other."""
-    g, followed = sums.g, sums.followed
+    g = sums.g
+    followed = sums.followed
     gamma, low, high = targets
     last = sums.number[h] - 1
     masked = closed.size > 0
     for i in range(0, last + 1, 2):
         s = followed[h, i]
         s_2 = followed[h, min(i + 1, last)]
-        V, V_2 = -np.inf, -np.inf
+        V = -np.inf
+        V_2 = -np.inf
         for a in range(Phi.shape[2]):
-            q, q_2 = 0.0, 0.0
+            q = 0.0
+            q_2 = 0.0
             for k in range(x.shape[0]):
                 q += Phi[n, s, a, k] * theta[k]
                 q_2 += Phi[n, s_2, a, k] * theta[k]
@@ -148,7 +151,9 @@ class Data(NamedTuple):
 @jit
 def _fit(data: Data, rng: Generator) -> None:
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0), from the sums."""
-    sums, Phi, theta = data.sums, data.Phi, data.theta
+    sums = data.sums
+    Phi = data.Phi
+    theta = data.theta
     theta[:] = 0.0
     if not data.any[0]:
         return
@@ -187,9 +192,13 @@ class Sums(Regressions):
         phi = problem.features
         assert isinstance(phi, Table)
         check_ridge(float(np.einsum("...k,...k", phi.Phi, phi.Phi).max()), problem.ridge)
-        self.problem, self.Phi = problem, phi.Phi
+        self.problem = problem
+        self.Phi = phi.Phi
         H, S, A, K = phi.Phi.shape
-        self.H, self.S, self.A, self.K = phi.H, S, A, K
+        self.H = phi.H
+        self.S = S
+        self.A = A
+        self.K = K
         self.sums = no_data(H, S, K, math.sqrt(problem.lam) * problem.sigma)
         self.masks = Masks(H, S, A)
         self.any = np.array([problem.options.first == "prior"])
@@ -238,7 +247,9 @@ class Sums(Regressions):
 
     def solve(self, h: int, after: Floats, noise: Floats) -> tuple[Floats, Floats]:
         """Without a horizon: the one period follows itself."""
-        problem, U, x = self.problem, self.sums.U[0], self.sums.c[0].copy()
+        problem = self.problem
+        U = self.sums.U[0]
+        x = self.sums.c[0].copy()
         targets = Targets(problem.gamma, problem.low, problem.high)
         add_next_values(self.sums, 0, self.Phi, self.masks.closed, 0, after, targets, x)
         solve_transposed(U, x)
@@ -248,7 +259,8 @@ class Sums(Regressions):
         return mean, theta
 
     def values(self, fitted: Weights, h: int, s: int) -> Floats:
-        h, q = self._period(h), np.empty(self.Phi.shape[2])
+        h = self._period(h)
+        q = np.empty(self.Phi.shape[2])
         s = checks.index("s", s, self.Phi.shape[1])
         row_values(self.Phi[h, s], fitted.theta[h], q)
         return self.masks.masked(h, s, q)
@@ -259,8 +271,10 @@ class Sums(Regressions):
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        h, (_, S, A, _) = self._period(h), self.Phi.shape
-        s, a = checks.index("s", s, S), checks.index("a", a, A)
+        h = self._period(h)
+        _, S, A, _ = self.Phi.shape
+        s = checks.index("s", s, S)
+        a = checks.index("a", a, A)
         if s_next is None or h + 1 == self.H:
             s_next = ENDED
         else:

@@ -42,7 +42,8 @@ class Normal(NamedTuple):
     @classmethod
     def matching(cls, alpha: Number, beta: Number) -> "Normal":
         """The lemma's normal for Beta(α, β): mean α/(α+β), variance 1/(α+β)."""
-        a, b = positive("alpha", alpha), positive("beta", beta)
+        a = positive("alpha", alpha)
+        b = positive("beta", beta)
         return cls(a / (a + b), 1 / (a + b))
 
     def _standard(self, z: Number) -> arb:
@@ -77,7 +78,8 @@ class Beta(NamedTuple):
         z = exact(z)
         if not 0 < z < 1:
             return arb(int(z <= 0))
-        a, b = arb(self.alpha), arb(self.beta)
+        a = arb(self.alpha)
+        b = arb(self.beta)
         if z < self.mean:  # there the tail is large, and its complement far quicker to compute
             return 1 - arb(z).beta_lower(a, b, regularized=True)
         return arb(1 - z).beta_lower(b, a, regularized=True)
@@ -309,7 +311,8 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     estimate = np.empty(z.size)
     deviation = np.empty(z.size)
     for k, s in enumerate(z):
-        u, v = np.maximum(x - s, 0), np.maximum(y - s, 0)
+        u = np.maximum(x - s, 0)
+        v = np.maximum(y - s, 0)
         estimate[k] = u.mean() - v.mean()
         deviation[k] = np.sqrt(u.var() / x.size + v.var() / y.size)
     band = norm.isf(error / (2 * z.size)) * deviation
