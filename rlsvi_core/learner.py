@@ -33,6 +33,7 @@ from . import checks
 from .compiled import Array, Floats, Generator
 from .features import FeatureMap
 from .loop import Task
+from .regression import fill_noise
 
 ENDED = -1  # in place of a numbered next state: nothing of value follows
 NO_DRAWS = np.random.default_rng(0)  # what compiled code is handed for the mean; none draws from it
@@ -64,6 +65,10 @@ class Learner:
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         raise self._needs("add(h, s, a, r, s_next)")
+
+    def _period(self, h: int) -> int:
+        """Whose values a step uses: those of its period, or without a horizon the only ones."""
+        return 0 if self.H is None else checks.index("h", h, self.H)
 
     def _needs(self, method: str) -> NotImplementedError:
         name = type(self).__name__
@@ -136,6 +141,14 @@ class Options:
             checks.whole("redraw", self.redraw, 1, hint=hint)
 
 
+class Targets(NamedTuple):
+    """The next value as it enters a target: truncated to [low, high] and discounted."""
+
+    gamma: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Problem:
     """The regression that is solved before an episode: targets are r + γV, V truncated to
@@ -155,6 +168,10 @@ class Problem:
         """λσ², the prior's part of A'A + λσ²I."""
         return self.lam * self.sigma**2
 
+    @property
+    def targets(self) -> Targets:
+        return Targets(self.gamma, self.low, self.high)
+
     def sweeps(self, rng: Generator | None, before: Any) -> int:
         """How many fits of one weight vector a draw takes; or the mean, which where nothing was
         before goes on until they change nothing, so that it is a function of the data."""
@@ -172,14 +189,6 @@ class Weights(NamedTuple):
     mean: Any = None  # what they were drawn around
 
 
-class Targets(NamedTuple):
-    """The next value as it enters a target: truncated to [low, high] and discounted."""
-
-    gamma: float
-    low: float
-    high: float
-
-
 def check_growth(theta: Floats) -> None:
     """Refuse weights without bound: where features extrapolate, a sweep may be no contraction."""
     if not (np.abs(theta) < GROWN).all():
@@ -192,8 +201,8 @@ def check_growth(theta: Floats) -> None:
 
 
 class Regressions(Learner):
-    """The fits of Algorithms 1, 3, 7 and 11, for what a subclass keeps; it has ``nothing``,
-    ``noise`` and ``solve``, and K, the number of weights, 0 while it is not known."""
+    """The fits of Algorithms 1, 3, 7 and 11, for what a subclass keeps; it has ``nothing``
+    and ``solve``, and K, the number of weights, 0 while it is not known."""
 
     problem: Problem
     K: int
@@ -231,8 +240,11 @@ class Regressions(Learner):
         raise NotImplementedError
 
     def noise(self, h: int, rng: Generator | None) -> Any:
-        """What makes a draw of the fit to the data of period h; for the mean, nothing does."""
-        raise NotImplementedError
+        """What makes a draw of the fit to the data of period h: z, for the mean 0."""
+        z = np.zeros(self.K)
+        if rng is not None:
+            fill_noise(rng, z)
+        return z
 
     def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
         """The mean and the draw that the noise gives, with the weights ``after`` in the targets."""

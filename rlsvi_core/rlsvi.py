@@ -39,7 +39,7 @@ from .agent import Agent, Epsilon, itself
 from .compiled import Floats, Generator, Seed
 from .features import FeatureMap, OneHot, Table
 from .learner import Learner, Options, Problem, Regressions, Weights, positions
-from .regression import GaussianPosterior, fill_noise, suggest_parameters
+from .regression import GaussianPosterior, suggest_parameters
 
 __all__ = ["Printed", "bootstrap", "lsvi", "rlsvi"]
 
@@ -69,17 +69,9 @@ class Printed(Regressions):
         no_prior = rng is None or self.problem.options.first == "uniform"
         return not self.K or (no_prior and not any(self.kept))
 
-    def noise(self, h: int, rng: Generator | None) -> Any:
-        z = np.zeros(self.K)
-        if rng is not None:
-            fill_noise(rng, z)
-        return z
-
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """The rows A and the targets b."""
-        gamma = self.problem.gamma
-        low = self.problem.low
-        high = self.problem.high
+        gamma, low, high = self.problem.targets
         A = np.zeros((len(data), self.K))
         b = np.zeros(len(data))
         for i, (phi, r, following) in enumerate(data):
@@ -101,14 +93,13 @@ class Printed(Regressions):
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
         rows = self._rows(h, s)
         q = np.empty(len(rows))
-        row_values(rows, fitted.theta[0 if self.H is None else checks.index("h", h, self.H)], q)
+        row_values(rows, fitted.theta[self._period(h)], q)
         return q
 
     def add(
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
-        if self.H is not None:
-            checks.index("h", h, self.H)
+        data = self.kept[self._period(h)]
         rows = self._rows(h, s)
         following = rows[:0]
         if s_next is not None and h + 1 != self.H:
@@ -116,7 +107,7 @@ class Printed(Regressions):
             if legal_next is not None:
                 following = following[positions(len(following), legal_next)]
         phi = rows[checks.index("a", a, len(rows))]
-        self.kept[h if self.H is not None else 0].append(Transition(phi, r, following))
+        data.append(Transition(phi, r, following))
 
     def _rows(self, h: int, s: Any) -> Floats:
         rows = self.problem.features(h, s)

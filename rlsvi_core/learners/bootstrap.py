@@ -75,7 +75,6 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .. import checks
-from ..acting import highest
 from ..compiled import Array, Floats, Generator, inlined, jit
 from ..features import OneHot, Table
 from ..learner import (
@@ -88,7 +87,7 @@ from ..learner import (
 from ..loop import Task, compiled_loop
 from ..regression import factorise, solve, solve_transposed
 from . import counts
-from .counts import History, forbid, remember, table_values
+from .counts import History, look_ahead, remember, table_values
 from .rows import Keeping, next_values
 from .spanning import spanners
 
@@ -221,16 +220,6 @@ def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
 
 
 @jit
-def _look_ahead(data: Data, h: int, V: Floats) -> None:
-    """Step 4: γṼ_h, truncated; what a mask has closed has the value −∞."""
-    Q = data.Q
-    targets = data.targets
-    forbid(data.closed, h, Q)
-    for s in range(V.shape[0]):
-        V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
-
-
-@jit
 def _fit(data: Data, rng: Generator) -> None:
     """Q̃ of all periods, from the last one."""
     _draw_weights(data, rng)
@@ -238,7 +227,7 @@ def _fit(data: Data, rng: Generator) -> None:
     U = np.empty((data.C.shape[3], data.C.shape[3]))
     for h in range(data.Q.shape[0] - 1, -1, -1):
         _solve(data, h, V, U, False)
-        _look_ahead(data, h, V)
+        look_ahead(data.closed, h, data.Q, data.targets, V)  # step 4
 
 
 @inlined
@@ -263,7 +252,7 @@ class Outcomes(counts.Table):
         self.S: int = phi.S
         self.C = np.zeros((0, 0, 0, 0))
         if isinstance(phi, Table):
-            pairs = spanners(phi, phi.K, True)
+            pairs = spanners(phi, phi.K)
             self.C = np.array(
                 [rows @ one.inverse for rows, one in zip(phi.Phi, pairs, strict=True)]
             )
@@ -281,7 +270,7 @@ class Outcomes(counts.Table):
             self.kappa,
             sample,
             self.C,
-            Targets(problem.gamma, *self.ends),
+            problem.targets,
             self.ends,
             self.masks.closed,
             fitted,
@@ -297,13 +286,11 @@ class Outcomes(counts.Table):
         _draw_weights(data, draws)
         K = self.C.shape[3]
         U = np.empty((K, K))
-        V = np.empty(self.S)
-        _look_ahead(data, 0, V)
+        V = np.zeros(self.S)
+        look_ahead(data.closed, 0, Q, data.targets, V)
         for sweep in range(self.problem.sweeps(rng, before)):
-            last = V.copy()
             _solve(data, 0, V, U, sweep > 0)
-            _look_ahead(data, 0, V)
-            if np.array_equal(V, last):  # and so they will stay
+            if not look_ahead(data.closed, 0, Q, data.targets, V):
                 break
         return Q
 
@@ -330,16 +317,16 @@ class Weighted(Keeping):
 
     def _allocate(self, n: int, d: int) -> None:
         super()._allocate(n, d)
-        self.spanners = spanners(self.problem.features, d, True)
+        self.spanners = spanners(self.problem.features, d)
 
     def add(
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         rows = self.rows(h, s)
         super().add(h, s, a, r, s_next, legal_next)
-        self.spanners[0 if self.H is None else h].add(rows)
+        self.spanners[self._period(h)].add(rows)
         if s_next is not None and h + 1 != self.H:
-            self.spanners[0 if self.H is None else h + 1].add(self.rows(h + 1, s_next))
+            self.spanners[self._period(h + 1)].add(self.rows(h + 1, s_next))
 
     def draw_weights(self, rng: Generator | None, rows: int, K: int) -> Draw:
         """Steps 1 and 2, for a fit to so many rows."""
@@ -376,9 +363,8 @@ class Weighted(Keeping):
         """Step 3."""
         columns = self.kept[h].columns
         blocks, d = self.kept[h].c.shape
-        targets = Targets(self.problem.gamma, *self.ends)
         q = after.reshape(blocks, d) @ columns.there.reshape(-1, d).T
-        b = columns.r + next_values(q, columns.legal, columns.ended, targets)
+        b = columns.r + next_values(q, columns.legal, columns.ended, self.problem.targets)
         x = (noise.weights * b) @ noise.C + noise.imagined
         v = np.array([cho_solve(U, one) for U, one in zip(noise.factors, x, strict=True)])
         theta = np.asarray((v @ self.spanners[h].inverse.T).ravel())

@@ -290,14 +290,10 @@ class Counting(Learner):
             self._queue = [], np.zeros(1, np.int64)
         return self._seen
 
-    def period(self, h: int) -> int:
-        """Whose table a step uses."""
-        return 0 if self.H is None else checks.index("h", h, self.H)
-
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        h = self.period(h)
+        h = self._period(h)
         s = checks.index("s", s, self.S)
         a = checks.index("a", a, self.A)
         s_next = ENDED if s_next is None else checks.index("s_next", s_next, self.S)
@@ -334,7 +330,7 @@ class Table(Counting):
         return np.zeros(self._seen.n.shape)
 
     def values(self, fitted: Floats, h: int, s: int) -> Floats:
-        h = self.period(h)
+        h = self._period(h)
         s = checks.index("s", s, self.S)
         return self.masks.masked(h, s, fitted[h, s].copy())
 
@@ -375,7 +371,7 @@ class Counts(Table):
             problem.options.first == "prior",
             problem.ridge,
             problem.sigma if sample else 0.0,
-            Targets(problem.gamma, problem.low, problem.high),
+            problem.targets,
             problem.sweeps(NO_DRAWS, fitted) if self.H is None else 0,
             self.masks.closed,
             fitted,

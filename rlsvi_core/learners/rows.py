@@ -221,9 +221,6 @@ class Keeping(Regressions):
             )
         return X
 
-    def _period(self, h: int) -> int:
-        return 0 if self.H is None else checks.index("h", h, self.H)
-
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
         period = self._period(h)
         X = self.rows(h, s)
@@ -259,10 +256,6 @@ class Keeping(Regressions):
     def enough(self, new: Columns) -> Array:
         """Of which transitions nothing is needed but their sums."""
         return np.zeros(len(new.r), bool)
-
-    @property
-    def targets(self) -> Targets:
-        return Targets(self.problem.gamma, self.problem.low, self.problem.high)
 
 
 class Rows(Keeping):
@@ -326,7 +319,7 @@ class Rows(Keeping):
         columns = data.columns
         B, d = data.c.shape
         q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
-        V = next_values(q, columns.legal, columns.ended, self.targets)
+        V = next_values(q, columns.legal, columns.ended, self.problem.targets)
         w = data.c + columns.apart(V, B) @ columns.x
         for own, one in zip(w, U, strict=True):
             own[:] = dtrsv(one, own, trans=1)  # U^{-T} A'b

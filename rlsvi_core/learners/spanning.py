@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import checks
 from ..compiled import Floats, jit
-from ..features import FeatureMap, OneHot, Table
+from ..features import FeatureMap, Table
 
 LARGEST = 2.0  # coefficient
 UNMET = 1e-9  # the length, beside a feature's first value, of what stands for it before it is met
@@ -95,21 +95,11 @@ class Spanner:
             pass
         return spanner
 
-    @classmethod
-    def identity(cls, K: int) -> "Spanner":
-        """For one-hot features."""
-        spanner = cls(K)
-        spanner._inverse = np.eye(K)
-        spanner._met = np.ones(K)
-        return spanner
 
-
-def spanners(phi: FeatureMap, K: int, apart: bool) -> list[Spanner]:
+def spanners(phi: FeatureMap, K: int) -> list[Spanner]:
     """One for each regression: of all rows where they are known, else of those that will be met;
     K is the number of features, of a block where there are blocks."""
-    periods = phi.H or 1 if apart else 1
-    if isinstance(phi, OneHot):
-        return [Spanner.identity(K) for _ in range(periods)]
+    periods = phi.H or 1
     if not isinstance(phi, Table):
         return [Spanner(K) for _ in range(periods)]
     if phi.Phi.strides[0] == 0:  # the same in all periods

@@ -188,21 +188,21 @@ _loop = compiled_loop(_fit, _values, _add)
 class Sums(Regressions):
     """Keeps sums, not data; the same weights as ``Printed``."""
 
+    S: int
+    A: int
+
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         assert isinstance(phi, Table)
         check_ridge(float(np.einsum("...k,...k", phi.Phi, phi.Phi).max()), problem.ridge)
         self.problem = problem
         self.Phi = phi.Phi
-        H, S, A, K = phi.Phi.shape
         self.H = phi.H
-        self.S = S
-        self.A = A
-        self.K = K
-        self.sums = no_data(H, S, K, math.sqrt(problem.lam) * problem.sigma)
-        self.masks = Masks(H, S, A)
+        H, self.S, self.A, self.K = phi.Phi.shape
+        self.sums = no_data(H, self.S, self.K, math.sqrt(problem.lam) * problem.sigma)
+        self.masks = Masks(H, self.S, self.A)
         self.any = np.array([problem.options.first == "prior"])
-        self._row: Floats = np.empty(K)
+        self._row: Floats = np.empty(self.K)
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
         if type(env) not in COMPILED or self.H is None or self.masks.closed.size:
@@ -224,7 +224,7 @@ class Sums(Regressions):
             self.masks.closed,
             self.any,
             problem.sigma if sample else 0.0,
-            Targets(problem.gamma, problem.low, problem.high),
+            problem.targets,
             self._row,
             fitted.theta,
         )
@@ -239,19 +239,12 @@ class Sums(Regressions):
     def nothing(self, rng: Generator | None) -> bool:
         return not self.any[0]
 
-    def noise(self, h: int, rng: Generator | None) -> Floats:
-        z = np.zeros(self.K)
-        if rng is not None:
-            fill_noise(rng, z)
-        return z
-
     def solve(self, h: int, after: Floats, noise: Floats) -> tuple[Floats, Floats]:
         """Without a horizon: the one period follows itself."""
         problem = self.problem
         U = self.sums.U[0]
         x = self.sums.c[0].copy()
-        targets = Targets(problem.gamma, problem.low, problem.high)
-        add_next_values(self.sums, 0, self.Phi, self.masks.closed, 0, after, targets, x)
+        add_next_values(self.sums, 0, self.Phi, self.masks.closed, 0, after, problem.targets, x)
         solve_transposed(U, x)
         mean, theta = np.zeros((2, self.K))
         draw(U, x, 0.0, noise, mean)
@@ -260,25 +253,21 @@ class Sums(Regressions):
 
     def values(self, fitted: Weights, h: int, s: int) -> Floats:
         h = self._period(h)
-        q = np.empty(self.Phi.shape[2])
-        s = checks.index("s", s, self.Phi.shape[1])
+        s = checks.index("s", s, self.S)
+        q = np.empty(self.A)
         row_values(self.Phi[h, s], fitted.theta[h], q)
         return self.masks.masked(h, s, q)
-
-    def _period(self, h: int) -> int:
-        return 0 if self.H is None else checks.index("h", h, self.H)
 
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
         h = self._period(h)
-        _, S, A, _ = self.Phi.shape
-        s = checks.index("s", s, S)
-        a = checks.index("a", a, A)
+        s = checks.index("s", s, self.S)
+        a = checks.index("a", a, self.A)
         if s_next is None or h + 1 == self.H:
             s_next = ENDED
         else:
-            s_next = checks.index("s_next", s_next, S)
+            s_next = checks.index("s_next", s_next, self.S)
             self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         add_transition(self.Phi, self.sums, h, s, a, r, s_next, self._row)
         self.any[0] = True
