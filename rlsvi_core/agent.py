@@ -5,24 +5,14 @@ environment; and compiled, of a learner's parts, for a finite MDP (:func:`rlsvi_
 uses one uniform draw of the agent's stream and at least one of the environment's, so one changed
 action does not shift all later draws.
 
-**An environment** has ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``,
-which returns the reward, the next state and whether the episode is over: False, True if nothing of
-value follows, or ``"cut"`` if only the clock ran out, so that the next state keeps its value. It may
-have ``S`` and ``A``, the numbers of states and actions, ``H``, the number of steps after which the
-clock runs out, and ``legal(h, s)``, the numbers of the actions allowed, None for all. It may write
-into its states: an agent sees copies, which it must not write into. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
-:class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
-
 **Ctrl-C** waits for the end of an episode; a second later for the end of a step; another second later
 for nothing. Each Ctrl-C more saves a second. A compiled call is a critical section, a
 learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
 transition is lost or taken in twice.
 """
 
-import copy
 import math
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -30,12 +20,10 @@ import numpy as np
 from . import checks
 from .acting import action_probabilities, choose, highest
 from .compiled import Array, Floats, Generator, Seed
+from .environment import allowed, check_actions, copied, entered, length, number, stepped
 from .learner import Learner, positions
-from .loop import Task, chunks, patience
-from .mdp import CUT, DiscountedMDP
+from .loop import Task, bar, chunks, patience
 from .record import Run, empty_run, part
-
-LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to be without end
 
 Epsilon = float | Callable[[int], float]
 
@@ -338,7 +326,7 @@ class Agent:
         ----------
         env : object
             A FiniteMDP, a DiscountedMDP, an environment of your own with ``start`` and ``step``
-            (:mod:`rlsvi_core.agent` says what they return), or a Gymnasium environment.
+            (:mod:`rlsvi_core.environment` says what they return), or a Gymnasium environment.
         episodes : int
             How many.
         rng : Generator, SeedSequence or int, optional
@@ -359,8 +347,8 @@ class Agent:
             One entry per episode.
         """
         self._run = run = empty_run(episodes)
-        world, rng = self._entered(env, rng)
-        limit = self._limit(world, limit)
+        world, rng = entered(env, self.learner, self.gamma, rng)
+        limit = length(world, self.H, limit)
         exact = np.broadcast_to(np.asarray(exact, bool), run.reward.shape)
         if exact.any() and (self.H is None or not hasattr(world, "evaluate")):
             checks.fail(
@@ -370,14 +358,14 @@ class Agent:
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
-        with patience() as ask, _bar(len(run.reward), progress) as bar:
+        with patience() as ask, bar(len(run.reward), progress) as done:
             play = None
             if self.redraw is itself or not callable(self.redraw):
                 play = self.learner.compiled(world, limit)
             if play is None:
-                self._play_by_steps(world, limit, exact, rng, run, ask, bar)
+                self._play_by_steps(world, limit, exact, rng, run, ask, done)
             else:
-                self._play(play, limit, exact, rng, run, ask, bar)
+                self._play(play, exact, rng, run, ask, done)
         return run
 
     def evaluate(
@@ -395,88 +383,28 @@ class Agent:
         (episodes,) ndarray
             The reward of each.
         """
-        world, rng = self._entered(env, rng)
-        limit = self._limit(world, limit)
+        world, rng = entered(env, self.learner, self.gamma, rng)
+        limit = length(world, self.H, limit)
         reward = empty_run(episodes).reward
         for i in range(len(reward)):
             state = world.start(rng)
             h = 0
             over: bool | str = False
             while not over:
-                a = self.greedy(h, _copy(state), _legal(world, h, state))
-                r, state, over = _stepped(world, h, state, a, rng, limit)
+                a = self.greedy(h, copied(state), allowed(world, h, state))
+                r, state, over = stepped(world, h, state, a, rng, limit)
                 reward[i] += r
                 h += 1
         return reward
 
-    def _entered(self, env: Any, rng: Any) -> tuple[Any, Generator]:
-        """The environment by its start and step, and its generator."""
-        if hasattr(env, "reset") and hasattr(env, "action_space"):
-            from .gymnasium import Played
-
-            world = Played(env, self.learner, rng)
-            return world, world.rng
-        for method in ("start", "step"):
-            if isinstance(env, type) or not callable(getattr(env, method, None)):
-                checks.fail(
-                    "an environment has the methods start and step, or is Gymnasium's",
-                    f"{env!r} has no {method}",
-                    "rlsvi_core.chain(10) is one; rlsvi_core.agent says what they return.",
-                    TypeError,
-                )
-        for name in ("S", "A"):
-            mine = getattr(self.learner, name)
-            given = _size(env, name)
-            if None not in (mine, given) and mine != given:
-                checks.fail(
-                    f"the agent is made for {name} = {mine}",
-                    f"the environment {env!r} has {name} = {given}",
-                    "Make the features for this environment.",
-                )
-        if isinstance(env, DiscountedMDP) and self.gamma not in (None, env.gamma):
-            checks.fail(
-                "agent and environment have the same discount",
-                f"the agent's gamma is {self.gamma:g}, and that of {env!r} is {env.gamma:g}",
-                f"Make the agent with gamma={env.gamma:g}.",
-            )
-        return env, checks.generator(rng)
-
-    def _limit(self, world: Any, limit: int | None) -> int | None:
-        """After how many steps the clock cuts an episode; None: nobody says."""
-        given = {
-            "the agent's horizon H": self.H,
-            "the environment's H": getattr(world, "H", None),
-            "limit": limit,
-        }
-        hint = "It counts steps: 1000, say."
-        known = {
-            name: checks.whole(name, steps, 1, hint=hint)
-            for name, steps in given.items()
-            if steps is not None
-        }
-        if len(set(known.values())) > 1:
-            checks.fail(
-                "an episode has one length",
-                " and ".join(f"{name} is {steps}" for name, steps in known.items()),
-                "Make features with the environment's number of steps, or leave H out and discount.",
-            )
-        if not known and isinstance(world, DiscountedMDP):
-            checks.fail(
-                "an episode must end",
-                f"neither the agent, which has no horizon, nor {world!r} says when",
-                "Pass limit=1000, say.",
-            )
-        return next(iter(known.values()), None)
-
     def _play(
         self,
         play: Callable[[Any, Task], None],
-        limit: int | None,
         exact: Array,
         rng: Generator,
         run: Run,
         ask: Callable[[bool], None],
-        bar: Any,
+        done: Callable[[int], object],
     ) -> None:
         """The same in compiled code, some episodes at a time."""
         total = len(run.reward)
@@ -507,7 +435,7 @@ class Agent:
             self._stale = True
             self._begin()
             play(self.fitted, task)
-            bar.update(stop - start)
+            done(stop - start)
             ask(True)
 
     def _play_by_steps(
@@ -518,7 +446,7 @@ class Agent:
         rng: Generator,
         run: Run,
         ask: Callable[[bool], None],
-        bar: Any,
+        done: Callable[[int], object],
     ) -> None:
         """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
         for i in range(len(run.reward)):
@@ -527,12 +455,12 @@ class Agent:
             if exact[i]:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
             state = env.start(rng)  # line 3; Algorithm 8, line 4
-            s = _copy(state)
-            legal = _legal(env, 0, state)
+            s = copied(state)
+            legal = allowed(env, 0, state)
             q = self.values(0, s, legal)
-            _check_actions(env, q)
+            check_actions(env, q)
             run.claimed[i] = highest(q)
-            run.furthest[i] = _number(s)
+            run.furthest[i] = number(s)
             h = 0
             over: bool | str = False
             while not over:  # line 4; Algorithm 8, line 5
@@ -541,18 +469,18 @@ class Agent:
                 if h == 0:
                     run.opening[i] = a
                 # line 6; Algorithm 8, line 8
-                r, state, over = _stepped(env, h, state, a, rng, limit)
-                s_next = _copy(state)
+                r, state, over = stepped(env, h, state, a, rng, limit)
+                s_next = copied(state)
                 ended = over is True
-                legal = None if ended or h + 1 == self.H else _legal(env, h + 1, state)
+                legal = None if ended or h + 1 == self.H else allowed(env, h + 1, state)
                 self._take_in(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
                 run.reward[i] += r
-                run.furthest[i] = max(run.furthest[i], _number(s_next))
+                run.furthest[i] = max(run.furthest[i], number(s_next))
                 s = s_next
                 h += 1
             self._begin()
             run.length[i] = h  # last: now it counts
-            bar.update(1)
+            done(1)
             ask(True)
 
 
@@ -562,82 +490,6 @@ def _probability(epsilon: Any) -> float:
     )
 
 
-def _size(env: Any, name: str) -> int | None:
-    """How many states or actions an environment says that it has."""
-    size = getattr(env, name, None)
-    return int(size) if isinstance(size, (int, np.integer)) else None
-
-
-def _check_actions(env: Any, q: Floats) -> None:
-    """Refuse values that are not one for each action: those beyond would never be played."""
-    A = _size(env, "A")
-    if A not in (None, q.size):
-        checks.fail(
-            f"features have a row for each of {A} actions",
-            f"for the first observation they have {q.size}",
-            "Make features for this environment.",
-        )
-
-
-def _copy(state: Any) -> Any:
-    """The agent's copy of a state, because environments write into theirs; of an array one that
-    features cannot write into, because it is not only theirs."""
-    mine = copy.deepcopy(state)
-    if isinstance(mine, np.ndarray):
-        mine.flags.writeable = False
-    return mine
-
-
-def _number(s: Any) -> int:
-    """The number of a state, −1 if it has none."""
-    return int(s) if isinstance(s, (int, np.integer)) else -1
-
-
-def _legal(env: Any, h: int, s: Any) -> Any:
-    """What the environment allows; None: everything. The clock of an environment with H stops before
-    period H, whose states, if they have a value, are asked for as if they were met a step earlier."""
-    if not hasattr(env, "legal"):
-        return None
-    H = getattr(env, "H", None)
-    return env.legal(h if H is None else min(h, H - 1), s)
-
-
-def _stepped(
-    env: Any, h: int, s: Any, a: int, rng: Generator, limit: int | None
-) -> tuple[float, Any, bool | str]:
-    """What the environment returns for the action of step h, checked."""
-    stepped = env.step(h, s, a, rng)
-    if not isinstance(stepped, tuple) or len(stepped) != 3:
-        checks.fail(
-            "step returns (reward, next state, whether the episode is over)",
-            f"it returned {stepped!r}",
-            "Let it return these three.",
-        )
-    r, s_next, over = stepped
-    if over not in (False, True, CUT):
-        checks.fail(
-            "an episode is over or not: False, True if nothing of value follows, or 'cut'",
-            f"step returned {over!r}",
-            "Return 'cut' if only the clock ran out.",
-        )
-    if s_next is None and (not over or over == CUT):
-        checks.fail(
-            "a state follows every step but the last",
-            f"step returned None for it, and {over!r} for whether the episode is over",
-            "Return the next state, or True if nothing of value follows.",
-        )
-    if not over and h + 1 == (limit or LONGEST):
-        if limit is None:
-            checks.fail(
-                "an episode must end",
-                f"this one has lasted {LONGEST} steps",
-                "Let step say that it is over, or pass limit=1000, say.",
-                RuntimeError,
-            )
-        over = CUT
-    return checks.finite("reward", r), s_next, CUT if over == CUT else bool(over)
-
-
 def _mention_coupling(own: Generator, environment: Generator) -> None:
     if repr(own.bit_generator.state) == repr(environment.bit_generator.state):
         checks.warn(
@@ -645,22 +497,3 @@ def _mention_coupling(own: Generator, environment: Generator) -> None:
             "both were given the same seed, so that actions and outcomes depend on each other",
             "Give one of them another.",
         )
-
-
-class _NoBar:
-    def update(self, n: int) -> None:
-        """Nothing is shown."""
-
-
-@contextmanager
-def _bar(total: int, show: bool) -> Iterator[Any]:
-    """A bar that counts episodes, if it is asked for."""
-    if not show:
-        yield _NoBar()
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError as error:
-        raise checks.missing("learn(progress=True)", "tqdm", extra="gym") from error
-    with tqdm(total=total, unit="episode") as bar:
-        yield bar

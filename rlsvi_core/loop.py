@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import checks
 from .acting import action_probabilities, choose, highest
 from .compiled import Array, Floats, Generator, Ints, jit
 from .mdp import DiscountedMDP, FiniteMDP, Model, first_state, last_reward, period, step
@@ -186,6 +187,20 @@ def patience() -> Iterator[Callable[[bool], None]]:
         if usual and signal.getsignal(signal.SIGINT) is wait:
             signal.signal(signal.SIGINT, signal.default_int_handler)
     ask(True)  # what came at the last moment
+
+
+@contextmanager
+def bar(total: int, show: bool) -> Iterator[Callable[[int], object]]:
+    """A bar that counts episodes, if it is asked for."""
+    if not show:
+        yield lambda episodes: None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError as error:
+        raise checks.missing("learn(progress=True)", "tqdm", extra="gym") from error
+    with tqdm(total=total, unit="episode") as shown:
+        yield shown.update
 
 
 def _press() -> None:

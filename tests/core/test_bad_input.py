@@ -19,7 +19,7 @@ from rlsvi_core import (
     rlsvi,
     suggest_parameters,
 )
-from rlsvi_core.agent import LONGEST
+from rlsvi_core.environment import LONGEST
 from rlsvi_core.envs import Tetris, lock, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
