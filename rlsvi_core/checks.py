@@ -153,12 +153,6 @@ def generator(rng: Any) -> Generator:
         )
 
 
-def drawn_from(rng: Any) -> None:
-    """A step of an environment needs the generator itself: a seed would restart it each time."""
-    hint = "Make one for all steps: numpy.random.default_rng(1)."
-    instance("rng", rng, np.random.Generator, hint=hint)
-
-
 def numbers(name: str, values: Any) -> Floats:
     """Our own array of floats, of any shape."""
     if np.ma.is_masked(values):

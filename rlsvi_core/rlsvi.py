@@ -275,12 +275,7 @@ def rlsvi(
         options,
         printed,
     )
-    return Agent(
-        _learner(problem, printed),
-        redraw=_redraw(problem),
-        gamma=problem.gamma,
-        rng=rng,
-    )
+    return Agent(_learner(problem, printed), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)
 
 
 def lsvi(
@@ -383,8 +378,5 @@ def bootstrap(
     value_range = checks.pair("value_range", value_range, hint=RANGE)
     problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
     return Agent(
-        learner(problem, value_range, kappa),
-        redraw=_redraw(problem),
-        gamma=problem.gamma,
-        rng=rng,
+        learner(problem, value_range, kappa), redraw=_redraw(problem), gamma=problem.gamma, rng=rng
     )

@@ -200,7 +200,6 @@ class Recommender:
 
     def start(self, rng: Generator) -> Array:
         """A new customer, who has seen nothing."""
-        checks.drawn_from(rng)
         return np.zeros(self.N, np.int8)
 
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[float, Array, bool]:
@@ -209,7 +208,6 @@ class Recommender:
         h = checks.index("h", h, self.J)
         a = checks.index("a", a, self.N)
         x = checked_state(s, h, self.N)
-        checks.drawn_from(rng)
         if x[a] != 0:
             checks.fail(
                 f"a customer is shown up to {self.J} of {self.N} products, each once",

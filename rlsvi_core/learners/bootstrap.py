@@ -77,13 +77,7 @@ from scipy.linalg import cho_factor, cho_solve
 from .. import checks
 from ..compiled import Array, Floats, Generator, inlined, jit
 from ..features import OneHot, Table
-from ..learner import (
-    ENDED,
-    NO_DRAWS,
-    Learner,
-    Problem,
-    Targets,
-)
+from ..learner import ENDED, NO_DRAWS, Learner, Problem, Targets
 from ..loop import Task, compiled_loop
 from ..regression import factorise, solve, solve_transposed
 from . import counts

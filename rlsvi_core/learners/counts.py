@@ -263,14 +263,18 @@ def _remember_all(seen: History, steps: Floats, done: Ints) -> None:
         done[0] += 1
 
 
-class Counting(Learner):
-    """What learners share that keep counts of numbered states. Transitions are queued until the
-    history is read: compiled code that takes in many per call is ten times as fast."""
+class Table(Learner):
+    """What learners share that keep counts of numbered states and fit a table Q̃ to them. A subclass
+    has ``fit``, ``loop``, which :func:`~rlsvi_core.loop.compiled_loop` makes, and
+    ``data(fitted, sample)``, the record that it works on. Transitions are queued until the history
+    is read: compiled code that takes in many per call is ten times as fast."""
 
     apart = False  # whether outcomes are told apart
 
     S: int
     A: int
+    loop: Any
+    data: Any
 
     def __init__(self, H: int | None, S: int, A: int) -> None:
         self.H = H
@@ -302,15 +306,6 @@ class Counting(Learner):
         if self.apart and h + 1 == self.H:
             s_next = ENDED  # nothing of value follows
         self._queue[0].append((h, s, a, r, s_next))
-
-
-class Table(Counting):
-    """What those share that fit a table Q̃. A subclass has ``fit``, ``loop``, which
-    :func:`~rlsvi_core.loop.compiled_loop` makes, and ``data(fitted, sample)``, the record that it
-    works on."""
-
-    loop: Any
-    data: Any
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Floats, Task], None] | None:
         if type(env) not in COMPILED or limit is None or self.masks.closed.size:

@@ -32,15 +32,7 @@ from .. import checks
 from ..acting import row_values
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import Table
-from ..learner import (
-    ENDED,
-    NO_DRAWS,
-    Masks,
-    Problem,
-    Regressions,
-    Targets,
-    Weights,
-)
+from ..learner import ENDED, NO_DRAWS, Masks, Problem, Regressions, Targets, Weights
 from ..loop import COMPILED, Task, compiled_loop
 from ..regression import add_row, check_ridge, draw, fill_noise, solve_transposed
 
@@ -70,14 +62,7 @@ def no_data(H: int, S: int, K: int, root: float) -> Statistics:
 
 @inlined
 def add_transition(
-    Phi: Floats,
-    sums: Statistics,
-    h: int,
-    s: int,
-    a: int,
-    r: float,
-    s_next: int,
-    row: Floats,
+    Phi: Floats, sums: Statistics, h: int, s: int, a: int, r: float, s_next: int, row: Floats
 ) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
     for k in range(row.shape[0]):
