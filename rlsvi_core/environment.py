@@ -84,14 +84,7 @@ def stepped(
     env: Any, h: int, s: Any, a: int, rng: Generator, limit: int | None
 ) -> tuple[float, Any, bool | str]:
     """What the environment returns for the action of step h, checked."""
-    returned = env.step(h, s, a, rng)
-    if not isinstance(returned, tuple) or len(returned) != 3:
-        checks.fail(
-            "step returns (reward, next state, whether the episode is over)",
-            f"it returned {returned!r}",
-            "Let it return these three.",
-        )
-    r, s_next, over = returned
+    r, s_next, over = env.step(h, s, a, rng)
     if over not in (False, True, CUT):
         checks.fail(
             "an episode is over or not: False, True if nothing of value follows, or 'cut'",

@@ -23,12 +23,10 @@ from .learner import Learner
 from .mdp import CUT, FiniteMDP
 
 try:
-    import gymnasium
+    from gymnasium import wrappers
+    from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 except ModuleNotFoundError as error:
     raise missing("A Gymnasium environment", "gymnasium", extra="gym") from error
-
-from gymnasium import wrappers
-from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
 # Of rewards, actions and observations these change none.
 NEUTRAL = (
@@ -56,13 +54,6 @@ class Played:
     """
 
     def __init__(self, env: Any, learner: Learner, seed: Any = None) -> None:
-        if not isinstance(env, gymnasium.Env):
-            fail(
-                "an environment is a single gymnasium.Env",
-                f"it is {env!r}",
-                "Make it by gymnasium.make; wrap one of the older gym with the package shimmy.",
-                TypeError,
-            )
         space = env.action_space
         A = learner.A
         if not isinstance(space, Discrete) or A not in (None, space.n):
@@ -152,28 +143,13 @@ class Played:
 
     def start(self, rng: Any) -> Any:
         """Reset; only the first time with the seed."""
-        begun: Any = self.env.reset(seed=self._seed)
+        observed, self._info = self.env.reset(seed=self._seed)
         self._seed = None
-        if not isinstance(begun, tuple) or len(begun) != 2:
-            fail(
-                "reset returns (observation, info)",
-                f"it returned {begun!r}",
-                "The older gym had no info: return {} for it.",
-            )
-        observed, self._info = begun
         return self._read(observed)
 
     def step(self, h: int, s: Any, a: int, rng: Any) -> tuple[float, Any, bool | str]:
         """One step; ``h``, ``s`` and ``rng`` are the environment's own affair."""
-        stepped: Any = self.env.step(self._first + a)
-        if not isinstance(stepped, tuple) or len(stepped) != 5:
-            fail(
-                "step returns (observation, reward, terminated, truncated, info)",
-                f"it returned {stepped!r}",
-                "The older gym had four: say whether `done` was the end (terminated) or the clock "
-                "(truncated).",
-            )
-        observed, r, terminated, truncated, self._info = stepped
+        observed, r, terminated, truncated, self._info = self.env.step(self._first + a)
         over: bool | str = True if terminated else CUT if truncated else False
         return r, self._read(observed), over
 

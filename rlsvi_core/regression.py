@@ -255,22 +255,11 @@ class GaussianPosterior:
 
     def add_rows(self, A: Any, b: Any) -> "GaussianPosterior":
         """Take in the observations b = Aθ + noise, a row φ of A each; returns itself."""
-        A = checks.numbers("A", A)
-        b = checks.numbers("b", b)
-        if A.ndim != 2 or A.shape[1] != self.K or b.shape != A.shape[:1]:
-            checks.fail(
-                f"rows must hold K={self.K} features each, with one target a row",
-                f"A has shape {A.shape} and b {b.shape}",
-                "Stack the φ(s, a) and their targets.",
-            )
+        b = checks.array("b", b, (np.size(b),), hint="It has one target a row.")
+        A = checks.array(
+            "A", A, (b.size, self.K), hint="Stack the features φ(s, a), a row a target."
+        )
         rows = np.column_stack([A, b])
-        if (wrong := ~(np.abs(rows) <= checks.LARGEST)).any():
-            bad = int(np.argwhere(wrong)[0, 0])
-            checks.fail(
-                "features and targets must be finite",
-                f"row {bad} is {rows[bad]}",
-                "Drop or correct the observation.",
-            )
         self.residual += _add_rows(self._U, rows)
         self.n += len(rows)
         return self

@@ -80,17 +80,11 @@ class States(NamedTuple):
 @cache
 def states(N: int, J: int) -> States:
     """Enumerate the states."""
-    if (S := number_of_states(N, J)) > MOST_STATES:
+    if (S := number_of_states(N, J)) > MOST_STATES or (N > 63 and J > 1):  # sets are bits
         checks.fail(
-            f"exact solution enumerates at most {MOST_STATES} states",
+            f"exact solution enumerates at most {MOST_STATES} states, of at most 63 products",
             f"N={N}, J={J} has {S}",
             "Choose smaller N or J, or leave out what is exact: agents learn without it.",
-        )
-    if N > 63 and J > 1:
-        checks.fail(
-            "exact solution numbers sets of at most 63 products",
-            f"N is {N}",
-            "Choose a smaller N, or leave out what is exact: agents learn without it.",
         )
     start = np.array([number_of_states(N, h) for h in range(J + 1)])
     sets = [

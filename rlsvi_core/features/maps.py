@@ -78,13 +78,6 @@ class FeatureMap:
     def of(features: Any, H: int | None = None) -> "FeatureMap":
         """A feature map as it is, or made of a table or a function; ``H`` gives it a horizon."""
         H = _horizon(H)
-        if isinstance(features, type):
-            fail(
-                "features are a map, a table or a function",
-                f"{features.__name__} is a class",
-                "Pass an instance of it.",
-                TypeError,
-            )
         if not isinstance(features, FeatureMap):
             return Computed(features, H) if callable(features) else Table(features, H)
         _horizon(features.H)

@@ -101,18 +101,12 @@ class Finite(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[Number], weights: Sequence[Number]) -> "Finite":
-        if len(values) != len(weights) or not len(values):
-            checks.fail(
-                "a finite law needs as many weights as values",
-                f"got the values {values!r} and the weights {weights!r}",
-                "Pair each value with its weight.",
-            )
         mass = [exact(w) for w in weights]
-        if min(mass) < 0 or not sum(mass) > 0:
+        if len(values) != len(mass) or not sum(mass) > 0 or min(mass) < 0:
             checks.fail(
-                "weights must be ≥ 0 with a positive sum",
-                f"got the smallest {min(mass)} and the sum {sum(mass)}",
-                "They need not sum to 1.",
+                "a finite law needs as many weights as values, none below 0 and one above",
+                f"got the values {values!r} and the weights {weights!r}",
+                "Weights need not sum to 1.",
             )
         return cls(tuple(exact(v) for v in values), tuple(w / sum(mass) for w in mass))
 
