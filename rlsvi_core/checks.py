@@ -1,5 +1,5 @@
 """Errors for bad input have one form, *the rule; the offending value. The hint.*, and are raised at
-the doors, before any work is done.
+the entry points, before any work is done.
 
 A check returns what it was given in the one type that compiled code was made for: an ``int``, a
 ``float``, our own array of floats, a ``Generator``. So what compiled code is handed has been

@@ -18,8 +18,8 @@ The learners of the paper fit the same :class:`Problem`: with targets
     \qquad b_i = r_i \text{ if nothing follows},
 
 where the next value may be truncated to a range, a Gaussian posterior for θ. They differ in what
-they keep: transitions (``rlsvi``), sums over them, counts, or rows of features (``learners``). They
-give the same weights from the same draws.
+they keep: transitions (``rlsvi``), sums over them, counts, or rows of features (``learners``).
+These give the same weights from the same draws.
 """
 
 import math
@@ -103,7 +103,8 @@ class Options:
         ``"uniform"`` is the paper's footnote: weights 0 before any data, so a uniformly random
         first episode. ``"prior"`` is Algorithm 1 alone, a draw from the prior.
     window : int, optional
-        Transitions kept in each regression; None: all.
+        Transitions kept in each regression; None: all. One-hot features, of which counts are kept,
+        have none.
     sweeps : int, optional
         Without a horizon, fits per episode, each with the weights of the one before in its targets;
         10 by default, 1 if γ = 0; 1 is as printed.

@@ -1,4 +1,4 @@
-r"""Read this first: the doors to the paper's algorithms, and Algorithms 1, 3, 7 and 11 as printed.
+r"""Read this first: the entry points to the paper's algorithms, and Algorithms 1, 3, 7 and 11 as printed.
 
 RLSVI draws its weights from a posterior and acts greedily; LSVI takes the posterior mean and
 dithers. Both generalise through a feature map. A transition :math:`(s_i, a_i, r_i, s_i')` is a row
@@ -20,8 +20,10 @@ RLSVI and LSVI differ in one line, sample or mean, and the linear bandit of appe
 11) is RLSVI with :math:`\gamma = 0`.
 
 :class:`Printed` rebuilds A and b from all data: the form to read and to trust, whose cost grows with
-every transition; :meth:`rlsvi_core.learner.Regressions.fit` has the order of its fits. Where features allow it, the doors take a learner that gives the same weights from
-the same draws at a cost that does not grow (:mod:`rlsvi_core.learners`), or grows slower.
+every transition; :meth:`rlsvi_core.learner.Regressions.fit` has the order of its fits. The entry points
+take a learner that gives the same weights from the same draws (:mod:`rlsvi_core.learners`), for a
+table or one-hot features at a cost that does not grow, and for features computed on the fly at one
+that grows slower. Only ``printed=True`` takes this one.
 
 **Which λ and σ?** Pass the range of optimal values, ``value_range=(low, high)``, and scale features
 to norm 1. The guide has what was measured, in one table of choices.
@@ -198,11 +200,11 @@ def _redraw(problem: Problem) -> Any:
     return None if redraw == math.inf else redraw
 
 
-def _refuse(door: str, options: Options, *names: str) -> None:
+def _refuse(entry: str, options: Options, *names: str) -> None:
     """For options that would be ignored."""
     for name in names:
         if (given := getattr(options, name)) != getattr(Options(), name):
-            checks.fail(f"{door} has no use for {name}", f"it is {given!r}", "Leave it out.")
+            checks.fail(f"{entry} has no use for {name}", f"it is {given!r}", "Leave it out.")
 
 
 def rlsvi(

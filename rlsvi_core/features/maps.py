@@ -207,7 +207,8 @@ class OneHot(FeatureMap):
 
     With a horizon the features are in the order of the pairs (s, a), all actions of a state side by
     side. Without one they are state features crossed with actions, all states of an action side by
-    side, in as many blocks as there are actions.
+    side, in as many blocks as there are actions. A plan looks at each pair and at each state that was
+    seen to follow it: it is fast where few states can follow, and slow where any of many can.
 
     Parameters
     ----------

@@ -29,8 +29,9 @@ less than suggested: then the deviation of a circle's value is at most a tenth o
 **What was seen** is a :class:`History`: for each :math:`(s, a, h)` the visits, the sum of rewards
 and, in a list, the states that followed with their counts. Memory grows with the pairs visited. A
 history by outcomes also tells rewards apart: its lists have an entry for each :math:`(r, s')`. Lists
-serve well where few states follow a pair; they are searched from their start and lie in memory as
-they grew, so that where every state may follow, one costs some ten times that of two successors.
+serve well where few states follow a pair. They are searched from their start and lie in memory as
+they grew, so that where any of many states may follow, an entry costs two to three times as much as
+in order, and a transition as many looks as the list is long.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the library refuses, at its doors and in mid-run, and what agents mention."""
+"""What the library refuses, at its entry points and in mid-run, and what agents mention."""
 
 import math
 import warnings
@@ -71,7 +71,7 @@ class Own:
 
 
 REFUSED = [  # what is said about a call; one value for each rule
-    # the doors of agents
+    # the entry points
     ("Phi", lambda: rlsvi(np.ones((2, 3)))),
     ("Phi", lambda: rlsvi(PHI * np.nan)),
     ("masked", lambda: rlsvi(np.ma.masked_greater(PHI, 1.0))),

@@ -62,7 +62,7 @@ CHOICES = HORIZON | STATIONARY
 
 
 def given(world, choice):
-    """Features and arguments for a door."""
+    """Features and arguments for an entry point."""
     phi, horizon, _ = WORLDS[world]
     arguments = {"H": horizon} | CHOICES[choice]
     if world == "one table":  # which needs a discount
