@@ -87,15 +87,8 @@ def between(name: str, value: Any, low: float, high: float, *, hint: str) -> flo
 
 def finite(name: str, value: Any) -> float:
     """A finite number. Agents call it in every step."""
-    if not is_number(value):
-        fail(
-            f"{name} must be a finite number, at most {LARGEST:g}",
-            f"it is {value!r}",
-            "Clip or drop it before the agent sees it."
-            if isinstance(value, (int, float, np.number))
-            else "Pass a plain number; float() makes one of an array with one entry.",
-        )
-    return float(value)
+    hint = "Pass a plain number; clip or drop another before the agent sees it."
+    return between(name, value, -LARGEST, LARGEST, hint=hint)
 
 
 def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
@@ -132,9 +125,7 @@ def index(name: str, value: Any, size: int) -> int:
         fail(
             f"{name} must be one of 0, …, {size - 1}",
             f"it is {value!r}",
-            "Count from zero, and see that agent and environment have the same size."
-            if isinstance(value, (int, np.integer))
-            else "Pass a whole number; int() makes one of an array with one entry.",
+            "Count from zero; int() makes a number of an array with one entry.",
             IndexError,
         )
     return int(value)

@@ -377,8 +377,6 @@ def bootstrap(
     from .learners.bootstrap import learner
 
     _refuse("bootstrap", options, "truncate", "first")
-    value_range = checks.pair("value_range", value_range, hint=RANGE)
+    checks.pair("value_range", value_range, hint=RANGE)
     problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
-    return Agent(
-        learner(problem, value_range, kappa), redraw=_redraw(problem), gamma=problem.gamma, rng=rng
-    )
+    return Agent(learner(problem, kappa), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)

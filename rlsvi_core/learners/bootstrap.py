@@ -106,14 +106,14 @@ def _imagine(kappa: float, rng: Generator, visits: Floats, share: Floats) -> Non
         share[k] = rng.beta(kappa, kappa)
 
 
-def learner(problem: Problem, value_range: tuple[float, float], kappa: float) -> Learner:
+def learner(problem: Problem, kappa: float) -> Learner:
     """The fastest for these features."""
     hint = "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
     kappa = checks.between("kappa", kappa, LEAST, 1e6, hint=hint)
     phi = problem.features
     if isinstance(phi, (OneHot, Table)) and problem.options.window is None:
-        return Outcomes(problem, value_range, kappa)
-    return Weighted(problem, value_range, kappa)
+        return Outcomes(problem, kappa)
+    return Weighted(problem, kappa)
 
 
 # ------------------------------------------------------------------------- where outcomes repeat
@@ -127,8 +127,7 @@ class Data(NamedTuple):
     kappa: float
     sample: bool
     C: Floats  # (T, S, A, K) rows as combinations of spanning pairs; empty: they are these pairs
-    targets: Targets
-    ends: tuple[float, float]  # of the range of values
+    targets: Targets  # with the range of values
     closed: Array  # (T, S, A) what masks forbid, or empty
     Q: Floats  # (T, S, A) the values
 
@@ -172,8 +171,8 @@ def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
     C = data.C
     Q = data.Q
     _, S, A = Q.shape
-    low = data.ends[0]
-    width = data.ends[1] - low
+    low = data.targets.low
+    width = data.targets.high - low
     if C.size == 0:
         for s in range(S):
             for a in range(A):
@@ -236,11 +235,10 @@ class Outcomes(counts.Table):
     apart = True
     loop = staticmethod(compiled_loop(_fit, table_values, _add))
 
-    def __init__(self, problem: Problem, value_range: tuple[float, float], kappa: float) -> None:
+    def __init__(self, problem: Problem, kappa: float) -> None:
         phi: Any = problem.features
         super().__init__(phi.H, phi.S, phi.A)
         self.problem = problem
-        self.ends = value_range
         self.kappa = kappa
         self.K = phi.K
         self.S: int = phi.S
@@ -265,7 +263,6 @@ class Outcomes(counts.Table):
             sample,
             self.C,
             problem.targets,
-            self.ends,
             self.masks.closed,
             fitted,
         )
@@ -304,8 +301,7 @@ class Regression(NamedTuple):
 class Weighted(Keeping):
     """Keeps rows of features, and draws a weight for each transition."""
 
-    def __init__(self, problem: Problem, value_range: tuple[float, float], kappa: float) -> None:
-        self.ends = value_range
+    def __init__(self, problem: Problem, kappa: float) -> None:
         self.kappa = kappa
         super().__init__(problem)
 
@@ -335,12 +331,12 @@ class Weighted(Keeping):
 
     def noise(self, h: int, rng: Generator | None) -> Regression:
         """Draw weights for the data of a regression."""
-        data = self.data_of(h)
+        data = self.kept[h]
         inverse = self.spanners[h].inverse
         columns = data.columns
         blocks, d = data.c.shape
         draw = self.draw_weights(rng, data.used, blocks * d)
-        low, high = self.ends
+        _, low, high = self.problem.targets
         visits = draw.visits.reshape(blocks, d)
         imagined = visits * (low + (high - low) * draw.share).reshape(blocks, d)
         # The inverse comes before squares are taken: those of x lose digits where rows are nearly

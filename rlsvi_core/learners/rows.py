@@ -247,11 +247,14 @@ class Keeping(Regressions):
                 legal[positions(A, legal_next)] = True
         self.kept[period].waiting.append((here[a // B], a % B, r, there, legal, ended))
 
-    def data_of(self, h: int) -> Kept:
-        """The data of a regression, with all that has waited."""
-        kept = taken_in(self.kept[h], self.problem.options.window, self.enough)
-        self.kept[h] = kept
-        return kept
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        self.take_in()
+        return super().fit(rng, before)
+
+    def take_in(self) -> None:
+        """Take in all that has waited."""
+        for h, kept in enumerate(self.kept):
+            self.kept[h] = taken_in(kept, self.problem.options.window, self.enough)
 
     def enough(self, new: Columns) -> Array:
         """Of which transitions nothing is needed but their sums."""
@@ -289,9 +292,8 @@ class Rows(Keeping):
         return X
 
     def nothing(self, rng: Generator | None) -> bool:
-        data = [self.data_of(h) for h in range(len(self.kept))]
         no_prior = rng is None or self.problem.options.first == "uniform"
-        return not self.K or (no_prior and not any(kept.total for kept in data))
+        return not self.K or (no_prior and not any(kept.total for kept in self.kept))
 
     def noise(self, h: int, rng: Generator | None) -> tuple[Floats, Floats]:
         """The factor of each block, and its z."""
