@@ -221,16 +221,16 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
                 ends.add(s_next)
             elif p > 0 and s_next not in met:
                 todo.append(s_next)
-    apart = not ends.isdisjoint(met)
-    P = np.zeros((S + apart, A, S + apart))
+    more = int(not ends.isdisjoint(met))  # a state that stands for the end
+    P = np.zeros((S + more, A, S + more))
     R = np.zeros_like(P)
     for s, a in np.ndindex(S, A):
         for p, s_next, r, over in outcomes[s, a]:
-            s_next = S if over and apart else s_next
+            s_next = S if over and more else s_next
             P[s, a, s_next] += p
             R[s, a, s_next] += p * r
     R /= np.where(P > 0, P, 1)  # the mean reward, given s'
-    for s in {S} if apart else ends:
-        P[s] = np.eye(S + apart)[s]
+    for s in {S} if more else ends:
+        P[s] = np.eye(S + more)[s]
         R[s] = 0.0
-    return FiniteMDP.stationary(P, R, H, initial=np.append(initial, [0.0] * apart))
+    return FiniteMDP.stationary(P, R, H, initial=np.append(initial, np.zeros(more)))

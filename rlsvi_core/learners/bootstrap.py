@@ -342,7 +342,7 @@ class Weighted(Keeping):
         # The inverse comes before squares are taken: those of x lose digits where rows are nearly
         # collinear.
         C = columns.x @ inverse
-        weights = columns.apart(draw.data, blocks)
+        weights = columns.by_block(draw.data, blocks)
         factors = [
             cho_factor((C * own[:, None]).T @ C + np.diag(g))
             for own, g in zip(weights, visits, strict=True)

@@ -55,7 +55,7 @@ class Data(NamedTuple):
     U: Floats  # (H, K, K + 1)
     reached: Ints  # (H,) episodes that reached period h
     nu: Floats  # step sizes of the episodes
-    kept: float  # √λ σ if the prior stays, else 0
+    prior: float  # √λ σ if the prior stays, else 0
     any: Array  # (1,) whether there are data, or none are waited for
     sigma: float  # or 0 for the mean
     row: Floats  # scratch space
@@ -91,10 +91,10 @@ def _take_in(data: Data, h: int, s: int, a: int, target: float) -> None:
     for i in range(K):
         for j in range(i, K + 1):
             U[i, j] *= math.sqrt(1.0 - nu)
-    if data.kept > 0.0 and nu > 0.0:
+    if data.prior > 0.0 and nu > 0.0:
         for i in range(K):
             row[:] = 0.0
-            row[i] = math.sqrt(nu) * data.kept
+            row[i] = math.sqrt(nu) * data.prior
             add_row(U, row)
     for k in range(K):
         row[k] = data.Phi[h, s, a, k]
@@ -149,7 +149,7 @@ class Incremental(Learner):
         self._nu = nu
         self._sizes = np.zeros(0)
         root = math.sqrt(lam) * sigma
-        self._kept = root if prior == "kept" else 0.0
+        self._prior = root if prior == "kept" else 0.0
         self.U = np.tile(root * np.eye(K, K + 1), (self.H, 1, 1))
         self.reached = np.zeros(self.H, np.int64)
         self.any = np.array([first == "prior"])
@@ -194,7 +194,7 @@ class Incremental(Learner):
             self.U,
             self.reached,
             self._sizes,
-            self._kept,
+            self._prior,
             self.any,
             self.sigma if sample else 0.0,
             np.empty(K + 1),

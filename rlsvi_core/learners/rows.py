@@ -76,7 +76,7 @@ class Columns(NamedTuple):
         """The first n."""
         return Columns._make(column[:n] for column in self)
 
-    def apart(self, b: Floats, blocks: int) -> Floats:
+    def by_block(self, b: Floats, blocks: int) -> Floats:
         """b as a matrix with a row for each block."""
         out = np.zeros((blocks, len(b)))
         out[self.block, np.arange(len(b))] = b
@@ -123,7 +123,9 @@ def taken_in(kept: Kept, window: int | None, enough: Callable[[Columns], Array])
         both = zip(kept.columns, new, strict=True)
         room = Columns._make(np.concatenate(pair)[-window:] for pair in both)
         B = len(kept.gram)
-        return Kept(room, len(room.r), count, _squares(room, B), room.apart(room.r, B) @ room.x, [])
+        return Kept(
+            room, len(room.r), count, _squares(room, B), room.by_block(room.r, B) @ room.x, []
+        )
     gram = kept.gram.copy()
     c = kept.c.copy()
     _add_rows(new.x, new.block, new.r, gram, c)
@@ -322,7 +324,7 @@ class Rows(Keeping):
         B, d = data.c.shape
         q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
         V = next_values(q, columns.legal, columns.ended, self.problem.targets)
-        w = data.c + columns.apart(V, B) @ columns.x
+        w = data.c + columns.by_block(V, B) @ columns.x
         for own, one in zip(w, U, strict=True):
             own[:] = dtrsv(one, own, trans=1)  # U^{-T} A'b
         return draw_blocks(U, w, 0.0, z), draw_blocks(U, w, self.problem.sigma, z)
