@@ -3,6 +3,7 @@ draws, and the compiled loop the record of the loop by steps."""
 
 import copy
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -340,7 +341,9 @@ def test_outcomes_that_repeat_are_transitions_with_weights(phi, arguments, masks
     learner, problem = agent.learner, agent.learner.problem
     assert type(learner) is Outcomes
     masks = masks and agent.H is not None  # here they depend on the period
-    weighted = Agent(Weighted(problem, ENDS, 0.3), rng=1)
+    if isinstance(phi, features.OneHot):
+        problem = replace(problem, features=features.Table(np.asarray(phi)))
+    weighted = Agent(Weighted(problem, 0.3), rng=1)
     informed(agent, masks)
     informed(weighted, masks)
     data = learner.data(np.zeros((agent.H or 1, S, 4)), True)
