@@ -100,13 +100,15 @@ class Options:
         Cut the next value in every target to ``value_range``, where that is given.
     first : {"uniform", "prior"}
         ``"uniform"`` is the paper's footnote: weights 0 before any data, so a uniformly random
-        first episode. ``"prior"`` is Algorithm 1 alone, a draw from the prior.
+        first episode, and no random numbers for the fit. ``"prior"`` is Algorithm 1 alone, a draw
+        from the prior, for features whose K and A are known.
     window : int, optional
         Transitions kept in each regression; None: all. One-hot features, of which counts are kept,
         have none.
     sweeps : int, optional
         Without a horizon, fits per episode, each with the weights of the one before in its targets;
-        10 by default, 1 if γ = 0; 1 is as printed.
+        10 by default, 1 if γ = 0; 1 is as printed. The first plan of LSVI goes on until nothing
+        changes, later ones go on from the weights before.
     redraw : int or callable, optional
         Without a horizon, when to draw again in mid-episode: after so many steps, or when a value
         of a function of the observation recurs since the last draw. By default a repeated state
