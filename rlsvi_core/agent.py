@@ -59,7 +59,7 @@ class Agent:
     Attributes
     ----------
     learner, sample, epsilon, eta, redraw, gamma, rng
-        As given, ``rng`` as a Generator. They may be set between episodes.
+        As given, ``rng`` as a Generator. All but ``learner`` and ``gamma`` may be set between episodes.
     fitted : object
         What the learner's ``fit`` returned last; None before the first plan.
     count : ndarray
@@ -279,7 +279,8 @@ class Agent:
     ) -> None:
         """Take in one transition; ``s_next=None`` if nothing of value follows it. In the last period
         of a finite horizon r includes the terminal reward. ``legal_next`` lists the actions allowed
-        in s_next, None: all."""
+        in s_next, None: all. Where states are numbers it is told once for all: it is the same at
+        every visit in a period, and what it leaves out has the value −∞ from then on."""
         self._take_in(h, s, a, checks.finite("r", r), s_next, legal_next)
 
     def _take_in(self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal: Any) -> None:
@@ -409,8 +410,8 @@ class Agent:
         """The same in compiled code, some episodes at a time."""
         total = len(run.reward)
         learner = self.learner
-        if self.fitted is None:
-            self.fitted = learner.room()
+        if self.fitted is None:  # a first mean has nothing before it
+            self.fitted = learner.room() if self.sample else learner.fit(None, None)
         redraw = self.redraw
         if redraw is None or callable(redraw):
             redraw = math.inf

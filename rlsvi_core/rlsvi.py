@@ -243,7 +243,8 @@ def rlsvi(
     H : int, optional
         Number of periods, where features have none of their own.
     gamma : float, optional
-        The discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
+        The discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit. An (S, A, K)
+        table needs H or gamma.
     options : Options
         What one rarely sets: :class:`rlsvi_core.learner.Options`.
     printed : bool
@@ -352,7 +353,8 @@ def bootstrap(
     Parameters
     ----------
     features, H, gamma, options, rng
-        As for :func:`rlsvi`. It does not matter in which units features are.
+        As for :func:`rlsvi`; of the options ``truncate`` and ``first`` stay as they are. It does not
+        matter in which units features are.
     value_range : tuple of float
         As for :func:`rlsvi`, the least and the largest optimal value; next values are truncated to
         it. The closer, the better; but where one random outcome decides an episode, the least and the

@@ -77,7 +77,7 @@ from scipy.linalg import cho_factor, cho_solve
 from .. import checks
 from ..compiled import Array, Floats, Generator, inlined, jit
 from ..features import OneHot, Table
-from ..learner import ENDED, NO_DRAWS, Learner, Problem, Targets
+from ..learner import ENDED, NO_DRAWS, Learner, Problem, Targets, mention_unsettled
 from ..loop import Task, compiled_loop
 from ..regression import factorise, solve, solve_transposed
 from . import counts
@@ -283,6 +283,9 @@ class Outcomes(counts.Table):
             _solve(data, 0, V, U, sweep > 0)
             if not look_ahead(data.closed, 0, Q, data.targets, V):
                 break
+        else:
+            if rng is None and before is None and self.problem.gamma > 0:
+                mention_unsettled(self.problem.gamma)
         return Q
 
 

@@ -34,7 +34,7 @@ from .. import checks
 from ..acting import highest, row_values
 from ..compiled import Floats, Generator, jit
 from ..features import Table
-from ..learner import ENDED, NO_DRAWS, OF_THE_MEAN, Learner, check_growth
+from ..learner import ENDED, NO_DRAWS, Learner, check_growth, mention_unsettled, most_sweeps
 from ..regression import check_ridge, draw, fill_noise, solve_transposed
 from .sums import Statistics, add_transition, no_data
 
@@ -139,12 +139,15 @@ class Continual(Learner):
             check_growth(theta)
         if rng is None and self.any:
             w[:] = 0.0
-            for _ in range(OF_THE_MEAN if before is None else 1):
+            for _ in range(most_sweeps(self.gamma) if before is None else 1):
                 last = theta.copy()
                 estimate(self.Phi, self.sums, self.gamma, 1.0, 0.0, NO_DRAWS, theta[0], w)
                 check_growth(theta)
                 if np.array_equal(theta, last):
                     break
+            else:
+                if before is None:
+                    mention_unsettled(self.gamma)
         return Moved(theta, w)
 
     def add(

@@ -43,7 +43,7 @@ from .. import checks
 from ..acting import highest
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import OneHot
-from ..learner import ENDED, NO_DRAWS, Learner, Masks, Problem, Targets
+from ..learner import ENDED, NO_DRAWS, Learner, Masks, Problem, Targets, mention_unsettled
 from ..loop import COMPILED, Task, compiled_loop
 from ..regression import draw_weight, noise
 
@@ -190,9 +190,10 @@ def sweep(
     closed: Array,
     rng: Generator,
     Q: Floats,
-) -> None:
+) -> bool:
     """So many fits of one table that follows itself, all with the same noise; the targets of the
-    first have the values that Q is given with. One that changes no value is the last."""
+    first have the values that Q is given with. One that changes no value is the last; returns
+    whether there was one."""
     _, S, A = Q.shape
     V = np.zeros(S)
     z = np.zeros((S, A))
@@ -212,7 +213,8 @@ def sweep(
                     total = target_sum(seen, 0, s, a, V)
                     Q[0, s, a] = draw_weight(n + ridge, total, sigma, z[s, a])
         if not look_ahead(closed, 0, Q, targets, V):
-            break
+            return True
+    return False
 
 
 class Data(NamedTuple):
@@ -229,14 +231,15 @@ class Data(NamedTuple):
 
 
 @jit
-def _fit(data: Data, rng: Generator) -> None:
+def _fit(data: Data, rng: Generator) -> bool:
+    """Returns whether more sweeps would change nothing."""
     seen, prior, ridge, sigma, targets, sweeps, closed, Q = data
     if not prior and seen.used[1] == 0:
-        return
+        return True
     if sweeps == 0:
         value_iteration(seen, ridge, sigma, targets, closed, rng, Q)
-    else:
-        sweep(seen, ridge, sigma, targets, sweeps, closed, rng, Q)
+        return True
+    return sweep(seen, ridge, sigma, targets, sweeps, closed, rng, Q)
 
 
 @inlined
@@ -357,7 +360,9 @@ class Counts(Table):
         data = self.data(Q, rng is not None)
         if self.H is None:
             data = data._replace(sweeps=self.problem.sweeps(rng, before))
-        _fit(data, NO_DRAWS if rng is None else rng)
+        settled = _fit(data, NO_DRAWS if rng is None else rng)
+        if rng is None and before is None and self.problem.gamma > 0 and not settled:
+            mention_unsettled(self.problem.gamma)
         return Q
 
     def data(self, fitted: Floats, sample: bool) -> Data:

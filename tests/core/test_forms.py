@@ -124,6 +124,7 @@ def test_what_masks_have_closed_is_minus_infinity_in_tables():
         assert agent.greedy(1, 2) == 1
         h = 1 if agent.H else 0
         assert agent.policy()[h, 2].tolist() == [0, 1]
+        agent.observe(0, 0, 1, 1.0, 2)
         with pytest.raises(ValueError, match="mask"):
             agent.observe(0, 0, 1, 1.0, 2, [0, 1])
 
