@@ -18,6 +18,8 @@ TOPIC = Topic(
         "tetris-widths",
         "tetris-schedules",
         "tetris-top-row-schedules",
+        "tetris-touches-schedules",
+        "tetris-overflow-top-schedules",
         "tetris-discount",
         "tetris-top-row-discount",
         "tetris-top-row-variance",
