@@ -5,11 +5,9 @@ from .. import Topic
 TOPIC = Topic(
     tables=(
         "fig7",
-        "fig7-tuning",
         "fig14",
         "fig14-tuning",
         "tetris-top-row",
-        "tetris-top-row-tuning",
         "tetris-touches",
         "tetris-overflow-top",
         "tetris-rules",
