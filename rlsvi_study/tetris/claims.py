@@ -194,11 +194,12 @@ def above_lspi(tables: Frames = STORED) -> Judged:
     with five seeds, if the top row is tested before full rows go: RLSVI ends at
     {touches[rlsvi]:.0f} rows and tuned LSVI at {touches[lsvi]:.0f}; tested once they are gone, at
     {top row[rlsvi]:.0f} and {top row[lsvi]:.0f}; if pieces may stick out, at
-    {overflow top[rlsvi]:.0f} and {overflow top[lsvi]:.0f}.
+    {overflow top[rlsvi]:.0f} and {overflow top[lsvi]:.0f}. LSPI as run here, with the buffer of past
+    games, has a best policy of {lspi[buffer]:.0f}, tested once they are gone.
 
     Five seeds, twenty and five. Under “clears”, which the letter excludes, {clears[rlsvi]:.0f} and
-    {clears[lsvi]:.0f}. LSPI as run here has {lspi[best]:.0f} at best and {lspi[last]:.0f} at last,
-    with the buffer {lspi[buffer]:.0f}. The “LSPI” cited is TD-based policy iteration.
+    {clears[lsvi]:.0f}. LSPI with the games of its newest policy has {lspi[best]:.0f} at best and
+    {lspi[last]:.0f} at last. The “LSPI” cited is TD-based policy iteration.
     """
     found = each_agent(lambda table: level(finals(table)), tables)
     own, buffer = (lspi_runs(tables["tetris-lspi"], TOP, replay=kept) for kept in (False, True))
