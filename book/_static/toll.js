@@ -85,7 +85,7 @@ globalThis.Toll = (() => {
 
 // The sampled values by period, and regret/√T. A run is shown from its first start at the side on: nothing happens
 // before. Curves of several runs can be compared, as episodes are counted in units of L. data-seed: the first run's.
-UI.mount("toll", "The toll: sampled values grow backwards", root => {
+UI.mount("toll", "The toll: how sampled values grow", root => {
   "use strict";
   const { el, svg, number } = UI, END = 4, SECONDS = 3; // the clock stops after every 4L episodes; L take 3 s
   const AGENTS = [["printed", "as printed", "rlsvi"], ["truncated", "truncated values", "theory"],
@@ -154,8 +154,8 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
       UI.button("New run", () => { seed++; restart(); }),
       el("div", { class: "switches", role: "radiogroup", "aria-label": "Agent" },
         ...AGENTS.map(([, name], i) => el("label", {}, switches[i], ` ${name}`)))),
-    bars, el("p", { class: "key" }, "Bars: the sampled value of being alive in period h; leftmost, of a leap at the gate, red if the "
-      + "agent will leap. Dashed: true values. Below the bars: by how much a period multiplies the value of the next, before any "
+    bars, el("p", { class: "key" }, "Bars: the sampled value of being alive in period h; rightmost, of a leap at the gate, red if "
+      + "the agent will leap. Dashed: true values. Below the bars: by how much a period multiplies the value of the next, before any "
       + "truncation."),
     table.node, told, chart, el("div", { class: "sliders" }, H.node));
 
@@ -163,8 +163,8 @@ UI.mount("toll", "The toll: sampled values grow backwards", root => {
   function sampled(width) {
     const { H, V, leap } = run, values = [leap, ...V.slice(1)], top = Math.max(8 ** (H / 2), ...values);
     const ticks = [-10, 0, 10, ...UI.steps(3, Math.max(3, Math.log10(top)), 3).map(k => 10 ** k)];
-    const axes = UI.chart({ width, height: 210, x: [-0.6, H - 0.4], y: [scale(-20), scale(top)], xlabel: "period h",
-      ylabel: "sampled value", xticks: UI.steps(0, H - 1, 2), yticks: ticks.map(scale),
+    const axes = UI.chart({ width, height: 210, x: [H - 0.4, -0.6], y: [scale(-20), scale(top)],
+      xlabel: "period h, in the order of value iteration", ylabel: "sampled value", xticks: UI.steps(0, H - 1, 2), yticks: ticks.map(scale),
       yshow: y => number(ticks.find(v => scale(v) === y)).replace("1.0 × ", ""),
       label: `Sampled values by period. In period 1: ${number(V[1])}; true value 0. A leap: ${number(leap)}; true value −1` });
     values.forEach((v, h) => h >= H - seen && axes.area([[h - 0.4, scale(v)], [h + 0.4, scale(v)]],

@@ -3,6 +3,6 @@
 from .. import Topic
 
 TOPIC = Topic(
-    tables=("gamble", "long-gamble", "toll", "linear-toll"),
+    tables=("gamble", "long-gamble", "toll", "costly-road", "largest-error"),
     claims=("B",),
 )

@@ -25,11 +25,12 @@ L = ⌈6n₀/p⌉ ≤ 4n₀((r/b) 1.17^(H−2) − 2). Here σ = 1, as only ρ a
 """
 
 import math
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import log_ndtr
 from sympy import Matrix, sqrt, symbols
 
@@ -38,6 +39,7 @@ from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
 
 from ..judging.algebra import Sides
+from ..judging.intervals import Mean, mean_interval
 from .hypotheses import is_closed, is_instance, is_linear
 
 DEAD, ALIVE, AWAY = 0, 1, 2
@@ -347,3 +349,38 @@ STEPS = (
     road_grows,
     few_observations,
 )
+
+
+# --------------------------------------------------------------------- what is measured
+
+
+def over_root_T(table: pd.DataFrame, agent: str) -> dict[int, Mean]:
+    """Mean regret over √T by H, with Student's interval."""
+    return {
+        int(H): mean_interval(cell.regret / np.sqrt(H * cell.episodes))
+        for H, cell in table[table.agent == agent].groupby("H")
+    }
+
+
+def errors(table: pd.DataFrame, world: str) -> dict[int, float]:
+    """The geometric mean of the largest errors, by H."""
+    return {
+        int(H): math.exp(np.log(cell.error).mean())
+        for H, cell in table[table.world == world].groupby("H")
+    }
+
+
+def regret_grows(means: Sequence[float]) -> str:
+    """The word for regret over √T at rising H, by the rule of ``runs``."""
+    if all(later >= 1.5 * early for early, later in pairwise(means)):
+        return "grows"
+    return "does not grow" if means[-1] <= 2 * means[0] else "between"
+
+
+def error_grows(errors: Mapping[int, float]) -> str:
+    """The word for the largest error, by the rule of ``runs``."""
+    factors = [later / early for early, later in pairwise(errors.values())]
+    if all(later > early for early, later in pairwise(factors)):
+        return "grows"
+    first, last = min(errors), max(errors)
+    return "does not grow" if errors[last] / last <= 1.5 * errors[first] / first else "between"

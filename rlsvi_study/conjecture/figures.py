@@ -1,5 +1,5 @@
-"""The figures of appendix B: regret over √T on the gambles and at the toll, where a constant times
-√T would be level, and the sampled values behind the toll."""
+"""The figures of appendix B: regret over √T on the gambles, at the toll and on the costly road, where a
+constant times √T would be level, and the sampled values behind the toll."""
 
 import numpy as np
 import pandas as pd
@@ -83,35 +83,24 @@ def toll(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def linear_toll(table: pd.DataFrame) -> Figure:
-    """Mean regret at the linear toll over √T, against H, after as many episodes as the theorem looks at:
-    with noise as large as returns, and with the λ and σ that the library suggests."""
-    fig, axes = canvas(1, 2, height=6.6)
+def costly_road(table: pd.DataFrame) -> Figure:
+    """Mean regret on the costly road over √T, against H, by what is done with values."""
+    agents = {
+        "printed": (OWN, "as printed"),
+        "bootstrap": (COLOUR["weights"], "bootstrap"),
+        "truncated": (DARK, "truncated\nto [−H, 0]"),
+    }
+    fig, ax = canvas(height=3.6)
     over = table.assign(over=table.regret / np.sqrt(table.H * table.episodes))
-    sides = (
-        {
-            "printed": (OWN, "as printed"),
-            "truncated": (DARK, "truncated\nto ±H"),
-            "bootstrap": (COLOUR["weights"], "bootstrap"),
-        },
-        {
-            "unclipped": (OWN, "suggested λ, σ,\nnot truncated"),
-            "suggested": (DARK, "suggested λ, σ,\ntruncated"),
-        },
-    )
-    for ax, agents in zip(axes, sides, strict=True):
-        ends = {}
-        for agent, (colour, name) in agents.items():
-            own = over[over.agent == agent]
-            sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=ax)
-            ends[name] = own[own.H == own.H.max()].over.mean(), colour
-        at = own.groupby("H").episodes.first()
-        proved = [least_regret(L) / np.sqrt(H * L) for H, L in at.items()]
-        ax.plot(at.index, proved, color=COLOUR["theory"], ls=LINE["theory"], lw=1.1)
-        ends["proved,\nnot truncated"] = proved[-1], COLOUR["theory"]
-        ax.set(yscale="log", xlabel="horizon H (in brackets: episodes L)", ylabel=OVER)
-        ax.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
-        label_ends(ax, ends)
+    ends = {}
+    for agent, (colour, name) in agents.items():
+        own = over[over.agent == agent]
+        sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=ax)
+        ends[name] = own[own.H == own.H.max()].over.mean(), colour
+    at = table.groupby("H").episodes.first()
+    ax.set(yscale="log", xlabel="horizon H (in brackets: episodes L)", ylabel=OVER)
+    ax.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
+    label_ends(ax, ends)
     return fig
 
 
@@ -191,46 +180,9 @@ def toll_drawing() -> Figure:
     return fig
 
 
-@styled
-def gamble_drawing() -> Figure:
-    """The long gamble: one coin decides all rewards."""
-    nodes = {"start": (1.0, 2.8), "won": (5.3, 4.6), "lost": (5.3, 1.0), "out": (1.0, 0.5)}
-    nodes[" end "], nodes["end"] = (9.0, 4.6), (9.0, 1.0)
-    return _diagram(
-        3.8,
-        nodes,
-        [
-            ("start", "won", 0.0, "play, 55%", (2.6, 4.4), COLOUR["truth"]),
-            ("start", "lost", 0.0, "play, 45%", (4.0, 2.7), COLOUR["truth"]),
-            ("start", "out", 0.0, "pass", (0.45, 1.7), COLOUR["truth"]),
-            ("won", " end ", 0.0, "+σ, H times", (7.1, 5.1), COLOUR["theory"]),
-            ("lost", "end", 0.0, "−σ, H times", (7.1, 1.5), COLOUR["fails"]),
-        ],
-    )
-
-
-@styled
-def needle_drawing() -> Figure:
-    """The needle: one of exponentially many actions pays, and the others reveal nothing about it."""
-    nodes = {"start": (1.0, 3.3), "next": (5.0, 3.3), "last": (9.0, 3.3)}
-    nodes["paid"], nodes["dead"] = (5.0, 5.9), (5.0, 0.6)
-    return _diagram(
-        4.5,
-        nodes,
-        [
-            ("start", "paid", 0.0, "hidden: pays", (1.8, 5.1), COLOUR["theory"]),
-            ("start", "next", 0.0, "others cost", (3.2, 2.85), COLOUR["truth"]),
-            ("start", "dead", 0.0, "¼ or more", (1.6, 1.3), COLOUR["fails"]),
-            ("next", "paid", 0.0, "hidden: pays", (6.8, 4.75), COLOUR["theory"]),
-            ("next", "last", 0.0, "… others …", (7.1, 3.75), COLOUR["truth"]),
-            ("next", "dead", 0.0, "¼ or more", (6.5, 1.8), COLOUR["fails"]),
-        ],
-    )
-
-
 DRAW = {
     "gamble": gambles,
     "long-gamble": gambles,
     "toll": toll,
-    "linear-toll": linear_toll,
+    "costly-road": costly_road,
 }

@@ -29,7 +29,7 @@ WORST = {1: fmpq(73, 100), 4: fmpq(63, 200), 8: fmpq(24, 100)}  # x, by H; 1 is 
 
 
 def certainty(H: Any, x: Any) -> Any:
-    """c_x: after m games of which losses lead by xm, P(play) ≤ ½e^{−c_x(m − 2Hρ)}."""
+    """γ_x: after m games of which losses lead by xm, P(play) ≤ ½e^{−γ_x(m − 2Hρ)}."""
     return 2 * x**2 if H == 1 else H**2 * x**2 / (2 * (1 + (H - 1) * x**2))
 
 
@@ -108,7 +108,7 @@ def silence_steps() -> list[Sides]:
 
 def gamble_law() -> bool:
     """On the gambles θ̃_0 has the mean −xσΣκ^j and the variance σ²(1 + x²Σκ^{2j})/(m + ρ) that the
-    proof says, and at most −mean/deviation ≥ √(2c_x(m − 2Hρ)): in fractions, for one period and
+    proof says, and at most −mean/deviation ≥ √(2γ_x(m − 2Hρ)): in fractions, for one period and
     for 2 to 12, up to 1000 games."""
     for H, rho in ((1, Fraction(1)), *((H, Fraction(3, H**2)) for H in range(2, 13))):
         for m, w in ((1, 0), (7, 2), (40, 19), (300, 60), (1000, 300)):

@@ -12,18 +12,6 @@ generalize:
 
 ``one_feature`` has the first two agents.
 
-**The linear toll** has two sizes, and every run has as many episodes as the theorem looks at. With
-u = 23, b = 1, σ = H and λ = 1/H², so that ρ = 1 and noise is as large as returns could be, for H = 5, 7,
-9 and 11:
-
-- ``printed``: RLSVI as printed.
-- ``truncated``: the same, but :math:`\tilde V_h` is cut to ±H.
-- ``bootstrap``: random weights on the data, with the range ±H.
-
-With features of length 1 at most, where a walk multiplies by 8 if λσ² = 1/2500, for H = 11, 13, 15 and
-17: ``suggested``, RLSVI with the λ and σ that ``value_range=(-1, 0)`` suggests, values cut to
-that range, and ``unclipped``, the same without the cut.
-
 **The costly road**, with λ = 1, σ = H√d and ‖φ‖ ≤ 1, as linear MDPs are usually tuned: d = 3, so
 ρ = 3H²; b = 1, r = 0.15, c = 0.05, p = 0.1. A run has 32ρ/p episodes, so that about 32ρ start at the side.
 
@@ -49,15 +37,13 @@ it is at H = 80 at most 1.5 times as large a share of H as at H = 10.
 import math
 from collections.abc import Callable
 
-from rlsvi_core import Options, bootstrap, features, rlsvi
+from rlsvi_core import bootstrap, features, rlsvi
 from rlsvi_core.agent import Agent
-from rlsvi_core.compiled import Floats, Ints
-from rlsvi_core.mdp import FiniteMDP
+from rlsvi_core.compiled import Ints
 
 from ..engine import Rows, grid, quick, streams, table
 from ..traps import gamble, long_gamble, toll
 from .costly_road import costly_road
-from .linear_toll import linear_toll, long_leap, most_episodes, unit_leap
 from .low_rank import low_rank
 from .one_feature import openings
 from .toll import TOLL_G, looked_at
@@ -103,37 +89,6 @@ def toll_regret(agent: str, H: int, seed: int) -> Rows:
     first = openings(mdp, Phi, L, env, own, most=1.0 if agent == "truncated" else math.inf)
     leaps = (first.start == GATE) & (first.action == LEAP)
     return [{"sides": int((first.start != GATE).sum()), "regret": int(leaps.sum())}]
-
-
-RIDGE = 1 / 2500  # λσ² with the λ and σ that the library suggests
-
-
-def linear_world(agent: str, H: int) -> tuple[int, FiniteMDP, Floats]:
-    """As many episodes as the theorem looks at, and the linear toll for this agent."""
-    if agent in ("suggested", "unclipped"):
-        u = unit_leap(RIDGE)
-        L = most_episodes(H, (1 + u * u) * RIDGE, sigma=math.sqrt(RIDGE))
-        return L, *linear_toll(H, L, u, unit=True)
-    L = most_episodes(H, rho=1.0, sigma=H)
-    return L, *linear_toll(H, L, long_leap(1.0))
-
-
-def linear_regret(agent: str, H: int, seed: int) -> Rows:
-    """Exact regret at the linear toll, the start being random."""
-    L, mdp, Phi = linear_world(agent, H)
-    _, env, own = streams((seed, H))
-    reach = (-float(H), float(H))
-    agents: dict[str, Callable[[], Agent]] = {
-        "printed": lambda: rlsvi(Phi, 1 / H**2, float(H), rng=own),
-        "truncated": lambda: rlsvi(Phi, 1 / H**2, float(H), value_range=reach, rng=own),
-        "bootstrap": lambda: bootstrap(Phi, reach, rng=own),
-        "suggested": lambda: rlsvi(Phi, value_range=(-1.0, 0.0), rng=own),
-        "unclipped": lambda: rlsvi(
-            Phi, value_range=(-1.0, 0.0), options=Options(truncate=False), rng=own
-        ),
-    }
-    expected = agents[agent]().learn(mdp, L, env, exact=True).expected
-    return [{"episodes": L, "regret": float((mdp.value - expected).sum())}]
 
 
 LAST = 800  # episodes whose values are looked at
@@ -201,15 +156,30 @@ EXPERIMENTS = {
             quick=quick(cells=grid(agent=("given", "truncated"), H=(7, 9)), seeds=range(4)),
         ),
         table(
-            "linear-toll",
+            "costly-road",
             place=PLACE,
-            title="Regret at the linear toll, by H and by agent",
-            run=linear_regret,
-            cells=grid(agent=("printed", "truncated", "bootstrap"), H=(5, 7, 9, 11))
-            + grid(agent=("suggested", "unclipped"), H=(11, 13, 15, 17)),
-            seeds=range(200),
+            title="Leaps on the costly road, by H and by agent",
+            run=costly_road_regret,
+            constants={"p": 0.1},
+            cells=grid(agent=("printed",), H=(10, 20, 30, 40))
+            + grid(agent=("truncated", "wide", "bootstrap"), H=(10, 20, 30)),
+            seeds=range(6),
             quick=quick(
-                cells=grid(agent=("printed", "truncated", "bootstrap"), H=(5, 7)), seeds=range(4)
+                cells=grid(agent=("printed", "truncated", "wide", "bootstrap"), H=(5, 10)),
+                seeds=range(2),
+            ),
+        ),
+        table(
+            "largest-error",
+            place=PLACE,
+            title="The largest error of a sampled value, by H, on the costly road and in random MDPs",
+            run=largest_error,
+            constants={"sigma": 10.0},
+            cells=grid(world=("costly road", "simplex", "random coordinates"), H=(10, 20, 40, 80)),
+            seeds=range(100),
+            quick=quick(
+                cells=grid(world=("costly road", "simplex", "random coordinates"), H=(10, 20)),
+                seeds=range(4),
             ),
         ),
     )

@@ -61,8 +61,7 @@ def squared_limit(H: int, rho: fmpq = ONE) -> fmpq:
 
 
 def least_regret(L: int, b: float = 1.0) -> float:
-    """What the expected regret of L episodes is then at least, here and at the linear toll: each
-    later one leaps with probability Φ(−1)/2 or more, if episode i > 1 was the only one to start at
+    """What the expected regret of L episodes is then at least: each later one leaps with probability Φ(−1)/2 or more, if episode i > 1 was the only one to start at
     the side.
 
     >>> round(least_regret(1000), 1)

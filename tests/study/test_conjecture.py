@@ -14,7 +14,7 @@ from scipy.stats import binom, kstest, norm
 from rlsvi_core import rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.mdp import FiniteMDP
-from rlsvi_study.conjecture import claims, costly_road, figures, gambles, linear_toll, runs
+from rlsvi_study.conjecture import claims, costly_road, figures, gambles, runs
 from rlsvi_study.conjecture import toll as at_the_toll
 from rlsvi_study.conjecture.hypotheses import is_closed, is_instance, is_linear
 from rlsvi_study.conjecture.toll import imagined, least_regret, looked_at, over_root_T
@@ -106,10 +106,6 @@ def test_the_needle_is_linear_in_the_hidden_vector(hidden):
         (lambda: costly_road.costly_road(3, 1.5), r"\bp\b"),
         (lambda: costly_road.costly_road(3, 0.5, c=0.9), r"\bc\b"),
         (lambda: costly_road.costly_road(3, 0.5, d=2), r"\bd\b"),
-        (lambda: linear_toll.linear_toll(1, 9), "H"),
-        (lambda: linear_toll.linear_toll(3, 0.5), "L"),
-        (lambda: linear_toll.linear_toll(3, 9, u=-1.0), "u"),
-        (lambda: linear_toll.unit_leap(1 / 480), "1/481"),
     ],
 )
 def test_other_worlds_are_refused(make, keyword):
@@ -128,16 +124,9 @@ def test_what_the_conjecture_does_not_cover_is_seen():
     assert not is_instance((mdp, Phi**2))  # Q* not linear
 
 
-def test_the_linear_tolls_features_say_what_is_paid_and_what_follows():
-    mdp, Phi = linear_toll.linear_toll(6, L=50)
-    np.testing.assert_array_equal(mdp.P[..., linear_toll.ALIVE], Phi[..., 0])
-    np.testing.assert_array_equal(mdp.P[..., linear_toll.DEAD], Phi[..., 2])
-    np.testing.assert_array_equal(mdp.R[0, ..., 0], -Phi[0, ..., 1])
-
-
 def test_other_worlds_are_not_linear():
     assert not is_linear(*toll(5, L=50))
-    mdp, Phi = linear_toll.linear_toll(5, L=50)
+    mdp, Phi = costly_road.costly_road(5, 0.3)
     R = mdp.R.copy()
     R[2, 1, 1] = -1.0  # a price in the middle of the road: two features price two actions
     assert is_linear(FiniteMDP(mdp.P, R, initial=mdp.initial), Phi)
@@ -316,61 +305,12 @@ def test_if_a_step_falls_the_refutation_as_meant_does(step, monkeypatch):
         (costly_road, "X", lambda _: 2.0, costly_road.few_leaps_outweigh),
         (costly_road, "POWER", lambda _: 5000, costly_road.counted),
         (costly_road, "GROWTH", lambda _: 1.0, costly_road.road_grows),
-        (linear_toll, "KEPT", lambda _: Fraction(2), linear_toll.enough_walks),
-        (linear_toll, "is_closed", lambda _: lambda *given: False, linear_toll.STEPS[0]),
-        (linear_toll, "most_episodes", lambda _: lambda *at: 1000, linear_toll.linear_toll_grows),
     ],
 )
 def test_a_step_that_is_not_so_is_noticed(module, name, lie, step, monkeypatch):
     assert step() is True
     monkeypatch.setattr(module, name, lie(getattr(module, name)))
     assert step() is False
-
-
-def solved(rho, rows, targets):
-    """The posterior mean in exact fractions, and σ⁻² times its covariance."""
-    K = len(rows[0])
-    M = [[rho * (i == j) + sum(r[i] * r[j] for r in rows) for j in range(K)] for i in range(K)]
-    b = [[sum(r[i] * t for r, t in zip(rows, targets, strict=True))] for i in range(K)]
-    both = [
-        row + own + [Fraction(i == j) for j in range(K)]
-        for i, (row, own) in enumerate(zip(M, b, strict=True))
-    ]
-    for i in range(K):
-        pivot = both[i][i]
-        both[i] = [x / pivot for x in both[i]]
-        for j in range(K):
-            if j != i:
-                both[j] = [x - both[j][i] * y for x, y in zip(both[j], both[i], strict=True)]
-    return [row[K] for row in both], [row[K + 1 :] for row in both]
-
-
-@pytest.mark.parametrize("rho", [Fraction(1, 1000), Fraction(1), Fraction(9)])
-def test_one_observation_hands_on_what_the_proof_says(rho):
-    u, X, kept = linear_toll.long_leap(rho), Fraction(7, 3), linear_toll.KEPT
-    leap = (Fraction(1), u)
-    for walked, phi in ((True, (Fraction(1), Fraction(1))), (False, leap)):
-        mean, cov = solved(rho, [phi], [X])
-        value = leap[0] * mean[0] + leap[1] * mean[1]
-        noise = sum(leap[i] * cov[i][j] * leap[j] for i in range(2) for j in range(2))
-        assert value == X * (8 if walked else (1 + u * u) / (1 + u * u + rho))
-        assert float(value / X) == linear_toll.passed_on(walked, float(u), float(rho))
-        assert kept <= value / X
-        assert noise >= kept
-
-
-@pytest.mark.parametrize("rho", [Fraction(1, 4), Fraction(9)])
-@pytest.mark.parametrize(("leaps", "quits"), [(0, 0), (3, 5), (40, 2)])
-def test_at_the_gate_the_sign_is_that_of_the_proof(rho, leaps, quits):
-    b = Fraction(1)
-    side, leap, quit = ([Fraction(x) for x in row] for row in ((1, 1, 0), (0, 1, 1), (0, 0, 1)))
-    rows = [side, *[leap] * leaps, *[quit] * quits]
-    for X in (Fraction(0), Fraction(5), Fraction(50), Fraction(50_000)):
-        for Y in (Fraction(-2), Fraction(0), Fraction(3)):
-            mean, _ = solved(rho, rows, [X - b, *[Y - b] * leaps, *[Y] * quits])
-            push = rho / (1 + rho) * (X - b)
-            lost = leaps * (b * (quits + rho) - rho * Y) / (leaps + quits + rho)
-            assert (mean[1] > 0) == (push > lost)
 
 
 def test_on_the_costly_road_a_period_hands_on_what_the_proof_says():
@@ -470,8 +410,8 @@ def test_a_silence_by_hand():
 
 @pytest.mark.parametrize(("H", "low", "high"), [(1, 1684, 1685), (4, 2650, 2651), (8, 4751, 4752)])
 def test_the_least_noise_that_bounds_regret_lies_between(H, low, high):
-    """f*² is the largest c_x/KL: at the worst x it is above the first, and between two neighbours
-    of a grid, as c_x and KL grow with x, nowhere above the second; certified in balls."""
+    """f*² is the largest γ_x/KL: at the worst x it is above the first, and between two neighbours
+    of a grid, as γ_x and KL grow with x, nowhere above the second; certified in balls."""
     grid = [arb(fmpq(i, 20_000)) for i in range(20_001)]
     x = arb(gambles.WORST[H])
     assert gambles.certainty(H, x) > fmpq(low, 1000) ** 2 * gambles.divergence(x)
@@ -524,32 +464,13 @@ def test_at_the_toll_regret_outgrows_the_root_unless_values_are_truncated():
         assert other[15].high < other[7].low
 
 
-@pytest.mark.parametrize(
-    ("agent", "grows"),
-    [
-        ("printed", True),
-        ("unclipped", True),
-        ("truncated", False),
-        ("bootstrap", False),
-        ("suggested", False),
-    ],
-)
-def test_who_fails_at_the_linear_toll(agent, grows):
-    """By a rule that was fixed before the runs: mean regret over √T fails if it rises at least
-    1.2fold from each H to the next and ends above all else, and does not if it ends at most
-    1.5 times as high as it began."""
-    table, over = claims.STORED["linear-toll"], []
-    for H, cell in table[table.agent == agent].groupby("H"):
-        L = int(cell.episodes.iloc[0])
-        over.append(mean_interval(cell.regret / math.sqrt(H * L)))
-        if grows:
-            assert mean_interval(cell.regret).high > least_regret(L)
-    *others, last = over
-    if grows:
-        assert all(b.mean >= 1.2 * a.mean for a, b in pairwise(over))
-        assert last.low > max(one.high for one in others)
-    else:
-        assert last.mean <= 1.5 * over[0].mean
+def test_growth_is_judged_by_the_rule_that_was_fixed():
+    assert costly_road.regret_grows([2.0, 3.1, 4.7]) == "grows"
+    assert costly_road.regret_grows([2.0, 3.1, 4.6]) == "between"
+    assert costly_road.regret_grows([2.0, 5.0, 3.9]) == "does not grow"
+    assert costly_road.error_grows({10: 3.0, 20: 7.0, 40: 21.0}) == "grows"
+    assert costly_road.error_grows({10: 3.0, 20: 9.0, 40: 19.0}) == "between"
+    assert costly_road.error_grows({10: 3.0, 20: 9.0, 40: 17.0}) == "does not grow"
 
 
 def test_the_conjectures_sentence_is_of_all_runs_and_over_root_T():

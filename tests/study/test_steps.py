@@ -6,7 +6,7 @@ import pytest
 from sympy import sympify
 
 from rlsvi_study.conjecture import claims as conjecture
-from rlsvi_study.conjecture import costly_road, gambles, linear_toll, toll
+from rlsvi_study.conjecture import costly_road, gambles, toll
 from rlsvi_study.judging.algebra import same
 from rlsvi_study.judging.outcomes import Judged
 from rlsvi_study.lemmas import claims as lemmas
@@ -18,7 +18,6 @@ MODULES = (
     conjecture,
     gambles,
     toll,
-    linear_toll,
     costly_road,
     regret,
     upper_bound,
