@@ -391,7 +391,8 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
         )
         share = binomtest(sooner, sooner + later).proportion_ci(0.9)
         by[rule] = measured(share.low, share.high, 0.5)
-        longer = np.log(games["rlsvi"] / games["lsvi"])[np.isfinite(games).all(axis=1)]
+        both = games[np.isfinite(games).all(axis=1)]
+        longer = np.log(both["rlsvi"] / both["lsvi"])
         found[rule] = {
             "sooner": sooner,
             "later": later,
