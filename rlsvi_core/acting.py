@@ -30,7 +30,10 @@ def highest(q: Floats) -> float:
 def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> None:
     """Fill ``out`` with the law of the action, given the action values q at a state; an action
     that a mask forbids has the value −∞."""
-    A, top, total, open_ = q.shape[0], highest(q), 0.0, 0
+    A = q.shape[0]
+    top = highest(q)
+    total = 0.0
+    open_ = 0
     for a in range(A):
         if eta > 0.0:
             out[a] = math.exp((q[a] - top) / eta)  # Algorithm 4, line 5

@@ -5,24 +5,14 @@ environment; and compiled, of a learner's parts, for a finite MDP (:func:`rlsvi_
 uses one uniform draw of the agent's stream and at least one of the environment's, so one changed
 action does not shift all later draws.
 
-**An environment** has ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``,
-which returns the reward, the next state and whether the episode is over: False, True if nothing of
-value follows, or ``"cut"`` if only the clock ran out, so that the next state keeps its value. It may
-have ``S`` and ``A``, the numbers of states and actions, ``H``, the number of steps after which the
-clock runs out, and ``legal(h, s)``, the numbers of the actions allowed, None for all. It may write
-into its states: an agent sees copies, which it must not write into. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
-:class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
-
 **Ctrl-C** waits for the end of an episode; a second later for the end of a step; another second later
 for nothing. Each Ctrl-C more saves a second. A compiled call is a critical section, a
 learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
 transition is lost or taken in twice.
 """
 
-import copy
 import math
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -30,12 +20,10 @@ import numpy as np
 from . import checks
 from .acting import action_probabilities, choose, highest
 from .compiled import Array, Floats, Generator, Seed
+from .environment import allowed, check_actions, copied, entered, length, number, stepped
 from .learner import Learner, positions
-from .loop import Task, chunks, patience
-from .mdp import CUT, DiscountedMDP
+from .loop import Task, bar, chunks, patience
 from .record import Run, empty_run, part
-
-LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to be without end
 
 Epsilon = float | Callable[[int], float]
 
@@ -71,7 +59,7 @@ class Agent:
     Attributes
     ----------
     learner, sample, epsilon, eta, redraw, gamma, rng
-        As given, ``rng`` as a Generator. They may be set between episodes.
+        As given, ``rng`` as a Generator. All but ``learner`` and ``gamma`` may be set between episodes.
     fitted : object
         What the learner's ``fit`` returned last; None before the first plan.
     count : ndarray
@@ -198,7 +186,8 @@ class Agent:
                 "See what the learner's values returns.",
             )
         if legal is not None:
-            every, at = q, positions(q.size, legal)
+            every = q
+            at = positions(q.size, legal)
             q = np.full(q.size, -np.inf)
             q[at] = every[at]
         bounded = math.isfinite(q.dot(q))  # which is quick
@@ -227,12 +216,14 @@ class Agent:
                 "Ask for the values at one of them: values(h, s) or mean_values(h, s).",
                 NotImplementedError,
             )
-        periods, states = range(self.H or 1), range(self.learner.S)
+        periods = range(self.H or 1)
+        states = range(self.learner.S)
         return np.array([[self.values(h, s) for s in states] for h in periods])
 
     def policy(self) -> Floats:
         """The law of the actions in this episode, an (H, S, A) array."""
-        Q, epsilon = self.Q, self._dither(self.episode)
+        Q = self.Q
+        epsilon = self._dither(self.episode)
         p = np.empty_like(Q)
         for h, s in np.ndindex(Q.shape[:2]):
             action_probabilities(Q[h, s], epsilon, self.eta, p[h, s])
@@ -288,7 +279,8 @@ class Agent:
     ) -> None:
         """Take in one transition; ``s_next=None`` if nothing of value follows it. In the last period
         of a finite horizon r includes the terminal reward. ``legal_next`` lists the actions allowed
-        in s_next, None: all."""
+        in s_next, None: all. Where states are numbers it is told once for all: it is the same at
+        every visit in a period, and what it leaves out has the value −∞ from then on."""
         self._take_in(h, s, a, checks.finite("r", r), s_next, legal_next)
 
     def _take_in(self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal: Any) -> None:
@@ -312,7 +304,8 @@ class Agent:
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
         generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.
         """
-        q, rng = self.mean_values(h, s, legal), self._mean()[1]
+        q = self.mean_values(h, s, legal)
+        rng = self._mean()[1]
         return choose(q, 0.0, 0.0, np.empty(q.size), rng.random())
 
     def learn(
@@ -334,7 +327,7 @@ class Agent:
         ----------
         env : object
             A FiniteMDP, a DiscountedMDP, an environment of your own with ``start`` and ``step``
-            (:mod:`rlsvi_core.agent` says what they return), or a Gymnasium environment.
+            (:mod:`rlsvi_core.environment` says what they return), or a Gymnasium environment.
         episodes : int
             How many.
         rng : Generator, SeedSequence or int, optional
@@ -355,8 +348,8 @@ class Agent:
             One entry per episode.
         """
         self._run = run = empty_run(episodes)
-        world, rng = self._entered(env, rng)
-        limit = self._limit(world, limit)
+        world, rng = entered(env, self.learner, self.gamma, rng)
+        limit = length(world, self.H, limit)
         exact = np.broadcast_to(np.asarray(exact, bool), run.reward.shape)
         if exact.any() and (self.H is None or not hasattr(world, "evaluate")):
             checks.fail(
@@ -366,14 +359,14 @@ class Agent:
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
-        with patience() as ask, _bar(len(run.reward), progress) as bar:
+        with patience() as ask, bar(len(run.reward), progress) as done:
             play = None
             if self.redraw is itself or not callable(self.redraw):
                 play = self.learner.compiled(world, limit)
             if play is None:
-                self._play_by_steps(world, limit, exact, rng, run, ask, bar)
+                self._play_by_steps(world, limit, exact, rng, run, ask, done)
             else:
-                self._play(play, limit, exact, rng, run, ask, bar)
+                self._play(play, exact, rng, run, ask, done)
         return run
 
     def evaluate(
@@ -391,91 +384,34 @@ class Agent:
         (episodes,) ndarray
             The reward of each.
         """
-        world, rng = self._entered(env, rng)
-        limit = self._limit(world, limit)
+        world, rng = entered(env, self.learner, self.gamma, rng)
+        limit = length(world, self.H, limit)
         reward = empty_run(episodes).reward
         for i in range(len(reward)):
-            state, h = world.start(rng), 0
+            state = world.start(rng)
+            h = 0
             over: bool | str = False
             while not over:
-                a = self.greedy(h, _copy(state), _legal(world, h, state))
-                r, state, over = _stepped(world, h, state, a, rng, limit)
+                a = self.greedy(h, copied(state), allowed(world, h, state))
+                r, state, over = stepped(world, h, state, a, rng, limit)
                 reward[i] += r
                 h += 1
         return reward
 
-    def _entered(self, env: Any, rng: Any) -> tuple[Any, Generator]:
-        """The environment by its start and step, and its generator."""
-        if hasattr(env, "reset") and hasattr(env, "action_space"):
-            from .gymnasium import Played
-
-            world = Played(env, self.learner, rng)
-            return world, world.rng
-        for method in ("start", "step"):
-            if isinstance(env, type) or not callable(getattr(env, method, None)):
-                checks.fail(
-                    "an environment has the methods start and step, or is Gymnasium's",
-                    f"{env!r} has no {method}",
-                    "rlsvi_core.chain(10) is one; rlsvi_core.agent says what they return.",
-                    TypeError,
-                )
-        for name in ("S", "A"):
-            mine, given = getattr(self.learner, name), _size(env, name)
-            if None not in (mine, given) and mine != given:
-                checks.fail(
-                    f"the agent is made for {name} = {mine}",
-                    f"the environment {env!r} has {name} = {given}",
-                    "Make the features for this environment.",
-                )
-        if isinstance(env, DiscountedMDP) and self.gamma not in (None, env.gamma):
-            checks.fail(
-                "agent and environment have the same discount",
-                f"the agent's gamma is {self.gamma:g}, and that of {env!r} is {env.gamma:g}",
-                f"Make the agent with gamma={env.gamma:g}.",
-            )
-        return env, checks.generator(rng)
-
-    def _limit(self, world: Any, limit: int | None) -> int | None:
-        """After how many steps the clock cuts an episode; None: nobody says."""
-        given = {
-            "the agent's horizon H": self.H,
-            "the environment's H": getattr(world, "H", None),
-            "limit": limit,
-        }
-        hint = "It counts steps: 1000, say."
-        known = {
-            name: checks.whole(name, steps, 1, hint=hint)
-            for name, steps in given.items()
-            if steps is not None
-        }
-        if len(set(known.values())) > 1:
-            checks.fail(
-                "an episode has one length",
-                " and ".join(f"{name} is {steps}" for name, steps in known.items()),
-                "Make features with the environment's number of steps, or leave H out and discount.",
-            )
-        if not known and isinstance(world, DiscountedMDP):
-            checks.fail(
-                "an episode must end",
-                f"neither the agent, which has no horizon, nor {world!r} says when",
-                "Pass limit=1000, say.",
-            )
-        return next(iter(known.values()), None)
-
     def _play(
         self,
         play: Callable[[Any, Task], None],
-        limit: int | None,
         exact: Array,
         rng: Generator,
         run: Run,
         ask: Callable[[bool], None],
-        bar: Any,
+        done: Callable[[int], object],
     ) -> None:
         """The same in compiled code, some episodes at a time."""
-        total, learner = len(run.reward), self.learner
-        if self.fitted is None:
-            self.fitted = learner.room()
+        total = len(run.reward)
+        learner = self.learner
+        if self.fitted is None:  # a first mean has nothing before it
+            self.fitted = learner.room() if self.sample else learner.fit(None, None)
         redraw = self.redraw
         if redraw is None or callable(redraw):
             redraw = math.inf
@@ -500,7 +436,7 @@ class Agent:
             self._stale = True
             self._begin()
             play(self.fitted, task)
-            bar.update(stop - start)
+            done(stop - start)
             ask(True)
 
     def _play_by_steps(
@@ -511,7 +447,7 @@ class Agent:
         rng: Generator,
         run: Run,
         ask: Callable[[bool], None],
-        bar: Any,
+        done: Callable[[int], object],
     ) -> None:
         """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
         for i in range(len(run.reward)):
@@ -520,11 +456,12 @@ class Agent:
             if exact[i]:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
             state = env.start(rng)  # line 3; Algorithm 8, line 4
-            s, legal = _copy(state), _legal(env, 0, state)
+            s = copied(state)
+            legal = allowed(env, 0, state)
             q = self.values(0, s, legal)
-            _check_actions(env, q)
+            check_actions(env, q)
             run.claimed[i] = highest(q)
-            run.furthest[i] = _number(s)
+            run.furthest[i] = number(s)
             h = 0
             over: bool | str = False
             while not over:  # line 4; Algorithm 8, line 5
@@ -533,18 +470,18 @@ class Agent:
                 if h == 0:
                     run.opening[i] = a
                 # line 6; Algorithm 8, line 8
-                r, state, over = _stepped(env, h, state, a, rng, limit)
-                s_next = _copy(state)
+                r, state, over = stepped(env, h, state, a, rng, limit)
+                s_next = copied(state)
                 ended = over is True
-                legal = None if ended or h + 1 == self.H else _legal(env, h + 1, state)
+                legal = None if ended or h + 1 == self.H else allowed(env, h + 1, state)
                 self._take_in(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
                 run.reward[i] += r
-                run.furthest[i] = max(run.furthest[i], _number(s_next))
+                run.furthest[i] = max(run.furthest[i], number(s_next))
                 s = s_next
                 h += 1
             self._begin()
             run.length[i] = h  # last: now it counts
-            bar.update(1)
+            done(1)
             ask(True)
 
 
@@ -554,82 +491,6 @@ def _probability(epsilon: Any) -> float:
     )
 
 
-def _size(env: Any, name: str) -> int | None:
-    """How many states or actions an environment says that it has."""
-    size = getattr(env, name, None)
-    return int(size) if isinstance(size, (int, np.integer)) else None
-
-
-def _check_actions(env: Any, q: Floats) -> None:
-    """Refuse values that are not one for each action: those beyond would never be played."""
-    A = _size(env, "A")
-    if A not in (None, q.size):
-        checks.fail(
-            f"features have a row for each of {A} actions",
-            f"for the first observation they have {q.size}",
-            "Make features for this environment.",
-        )
-
-
-def _copy(state: Any) -> Any:
-    """The agent's copy of a state, because environments write into theirs; of an array one that
-    features cannot write into, because it is not only theirs."""
-    mine = copy.deepcopy(state)
-    if isinstance(mine, np.ndarray):
-        mine.flags.writeable = False
-    return mine
-
-
-def _number(s: Any) -> int:
-    """The number of a state, −1 if it has none."""
-    return int(s) if isinstance(s, (int, np.integer)) else -1
-
-
-def _legal(env: Any, h: int, s: Any) -> Any:
-    """What the environment allows; None: everything. The clock of an environment with H stops before
-    period H, whose states, if they have a value, are asked for as if they were met a step earlier."""
-    if not hasattr(env, "legal"):
-        return None
-    H = getattr(env, "H", None)
-    return env.legal(h if H is None else min(h, H - 1), s)
-
-
-def _stepped(
-    env: Any, h: int, s: Any, a: int, rng: Generator, limit: int | None
-) -> tuple[float, Any, bool | str]:
-    """What the environment returns for the action of step h, checked."""
-    stepped = env.step(h, s, a, rng)
-    if not isinstance(stepped, tuple) or len(stepped) != 3:
-        checks.fail(
-            "step returns (reward, next state, whether the episode is over)",
-            f"it returned {stepped!r}",
-            "Let it return these three.",
-        )
-    r, s_next, over = stepped
-    if over not in (False, True, CUT):
-        checks.fail(
-            "an episode is over or not: False, True if nothing of value follows, or 'cut'",
-            f"step returned {over!r}",
-            "Return 'cut' if only the clock ran out.",
-        )
-    if s_next is None and (not over or over == CUT):
-        checks.fail(
-            "a state follows every step but the last",
-            f"step returned None for it, and {over!r} for whether the episode is over",
-            "Return the next state, or True if nothing of value follows.",
-        )
-    if not over and h + 1 == (limit or LONGEST):
-        if limit is None:
-            checks.fail(
-                "an episode must end",
-                f"this one has lasted {LONGEST} steps",
-                "Let step say that it is over, or pass limit=1000, say.",
-                RuntimeError,
-            )
-        over = CUT
-    return checks.finite("reward", r), s_next, CUT if over == CUT else bool(over)
-
-
 def _mention_coupling(own: Generator, environment: Generator) -> None:
     if repr(own.bit_generator.state) == repr(environment.bit_generator.state):
         checks.warn(
@@ -637,22 +498,3 @@ def _mention_coupling(own: Generator, environment: Generator) -> None:
             "both were given the same seed, so that actions and outcomes depend on each other",
             "Give one of them another.",
         )
-
-
-class _NoBar:
-    def update(self, n: int) -> None:
-        """Nothing is shown."""
-
-
-@contextmanager
-def _bar(total: int, show: bool) -> Iterator[Any]:
-    """A bar that counts episodes, if it is asked for."""
-    if not show:
-        yield _NoBar()
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError as error:
-        raise checks.missing("learn(progress=True)", "tqdm", extra="gym") from error
-    with tqdm(total=total, unit="episode") as bar:
-        yield bar

@@ -1,5 +1,5 @@
 """Errors for bad input have one form, *the rule; the offending value. The hint.*, and are raised at
-the doors, before any work is done.
+the entry points, before any work is done.
 
 A check returns what it was given in the one type that compiled code was made for: an ``int``, a
 ``float``, our own array of floats, a ``Generator``. So what compiled code is handed has been
@@ -87,15 +87,8 @@ def between(name: str, value: Any, low: float, high: float, *, hint: str) -> flo
 
 def finite(name: str, value: Any) -> float:
     """A finite number. Agents call it in every step."""
-    if not is_number(value):
-        fail(
-            f"{name} must be a finite number, at most {LARGEST:g}",
-            f"it is {value!r}",
-            "Clip or drop it before the agent sees it."
-            if isinstance(value, (int, float, np.number))
-            else "Pass a plain number; float() makes one of an array with one entry.",
-        )
-    return float(value)
+    hint = "Pass a plain number; clip or drop another before the agent sees it."
+    return between(name, value, -LARGEST, LARGEST, hint=hint)
 
 
 def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
@@ -132,9 +125,7 @@ def index(name: str, value: Any, size: int) -> int:
         fail(
             f"{name} must be one of 0, …, {size - 1}",
             f"it is {value!r}",
-            "Count from zero, and see that agent and environment have the same size."
-            if isinstance(value, (int, np.integer))
-            else "Pass a whole number; int() makes one of an array with one entry.",
+            "Count from zero; int() makes a number of an array with one entry.",
             IndexError,
         )
     return int(value)
@@ -151,12 +142,6 @@ def generator(rng: Any) -> Generator:
             "Pass rng=1, say, or numpy.random.default_rng(1).",
             TypeError,
         )
-
-
-def drawn_from(rng: Any) -> None:
-    """A step of an environment needs the generator itself: a seed would restart it each time."""
-    hint = "Make one for all steps: numpy.random.default_rng(1)."
-    instance("rng", rng, np.random.Generator, hint=hint)
 
 
 def numbers(name: str, values: Any) -> Floats:

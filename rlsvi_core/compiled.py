@@ -1,5 +1,5 @@
-"""One decorator for every hot loop: compiled by numba, kept for the next process, never stale
-(``machine_code.py``).
+"""One decorator for every hot loop: compiled by numba, kept for the next process, and compiled again
+when something changes that it uses (``machine_code.py``).
 
 Loops are plain, without BLAS and fastmath: the same inputs give the same bits as long as numpy,
 numba and the machine are the same, and elsewhere wherever only ``+ − × ÷ √`` and numpy's generators

@@ -23,12 +23,10 @@ from .learner import Learner
 from .mdp import CUT, FiniteMDP
 
 try:
-    import gymnasium
+    from gymnasium import wrappers
+    from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 except ModuleNotFoundError as error:
     raise missing("A Gymnasium environment", "gymnasium", extra="gym") from error
-
-from gymnasium import wrappers
-from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
 # Of rewards, actions and observations these change none.
 NEUTRAL = (
@@ -56,13 +54,6 @@ class Played:
     """
 
     def __init__(self, env: Any, learner: Learner, seed: Any = None) -> None:
-        if not isinstance(env, gymnasium.Env):
-            fail(
-                "an environment is a single gymnasium.Env",
-                f"it is {env!r}",
-                "Make it by gymnasium.make; wrap one of the older gym with the package shimmy.",
-                TypeError,
-            )
         space = env.action_space
         A = learner.A
         if not isinstance(space, Discrete) or A not in (None, space.n):
@@ -152,28 +143,13 @@ class Played:
 
     def start(self, rng: Any) -> Any:
         """Reset; only the first time with the seed."""
-        begun: Any = self.env.reset(seed=self._seed)
+        observed, self._info = self.env.reset(seed=self._seed)
         self._seed = None
-        if not isinstance(begun, tuple) or len(begun) != 2:
-            fail(
-                "reset returns (observation, info)",
-                f"it returned {begun!r}",
-                "The older gym had no info: return {} for it.",
-            )
-        observed, self._info = begun
         return self._read(observed)
 
     def step(self, h: int, s: Any, a: int, rng: Any) -> tuple[float, Any, bool | str]:
         """One step; ``h``, ``s`` and ``rng`` are the environment's own affair."""
-        stepped: Any = self.env.step(self._first + a)
-        if not isinstance(stepped, tuple) or len(stepped) != 5:
-            fail(
-                "step returns (observation, reward, terminated, truncated, info)",
-                f"it returned {stepped!r}",
-                "The older gym had four: say whether `done` was the end (terminated) or the clock "
-                "(truncated).",
-            )
-        observed, r, terminated, truncated, self._info = stepped
+        observed, r, terminated, truncated, self._info = self.env.step(self._first + a)
         over: bool | str = True if terminated else CUT if truncated else False
         return r, self._read(observed), over
 
@@ -227,7 +203,8 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
     if H is None and getattr(env, "spec", None) is not None:
         H = env.spec.max_episode_steps
     H = whole("H", H, 1, hint="The environment has no time limit: pass H=100, say.")
-    S, A = len(raw.P), len(raw.P[0])
+    S = len(raw.P)
+    A = len(raw.P[0])
     initial = array("initial_state_distrib", raw.initial_state_distrib, (S,))
     array_size("P", S + 1, A, S + 1)
     outcomes = {
@@ -244,16 +221,16 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
                 ends.add(s_next)
             elif p > 0 and s_next not in met:
                 todo.append(s_next)
-    apart = not ends.isdisjoint(met)
-    P = np.zeros((S + apart, A, S + apart))
+    more = int(not ends.isdisjoint(met))  # a state that stands for the end
+    P = np.zeros((S + more, A, S + more))
     R = np.zeros_like(P)
     for s, a in np.ndindex(S, A):
         for p, s_next, r, over in outcomes[s, a]:
-            s_next = S if over and apart else s_next
+            s_next = S if over and more else s_next
             P[s, a, s_next] += p
             R[s, a, s_next] += p * r
     R /= np.where(P > 0, P, 1)  # the mean reward, given s'
-    for s in {S} if apart else ends:
-        P[s] = np.eye(S + apart)[s]
+    for s in {S} if more else ends:
+        P[s] = np.eye(S + more)[s]
         R[s] = 0.0
-    return FiniteMDP.stationary(P, R, H, initial=np.append(initial, [0.0] * apart))
+    return FiniteMDP.stationary(P, R, H, initial=np.append(initial, np.zeros(more)))

@@ -18,8 +18,8 @@ The learners of the paper fit the same :class:`Problem`: with targets
     \qquad b_i = r_i \text{ if nothing follows},
 
 where the next value may be truncated to a range, a Gaussian posterior for θ. They differ in what
-they keep: transitions (``rlsvi``), sums over them, counts, or rows of features (``learners``). They
-give the same weights from the same draws.
+they keep: transitions (``rlsvi``), sums over them, counts, or rows of features (``learners``).
+These give the same weights from the same draws.
 """
 
 import math
@@ -33,10 +33,10 @@ from . import checks
 from .compiled import Array, Floats, Generator
 from .features import FeatureMap
 from .loop import Task
+from .regression import fill_noise
 
 ENDED = -1  # in place of a numbered next state: nothing of value follows
 NO_DRAWS = np.random.default_rng(0)  # what compiled code is handed for the mean; none draws from it
-OF_THE_MEAN = 1000  # sweeps, at most, where they begin at 0
 GROWN = 1e90  # a weight that no data explain
 
 
@@ -64,6 +64,10 @@ class Learner:
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         raise self._needs("add(h, s, a, r, s_next)")
+
+    def _period(self, h: int) -> int:
+        """Whose values a step uses: those of its period, or without a horizon the only ones."""
+        return 0 if self.H is None else checks.index("h", h, self.H)
 
     def _needs(self, method: str) -> NotImplementedError:
         name = type(self).__name__
@@ -96,12 +100,15 @@ class Options:
         Cut the next value in every target to ``value_range``, where that is given.
     first : {"uniform", "prior"}
         ``"uniform"`` is the paper's footnote: weights 0 before any data, so a uniformly random
-        first episode. ``"prior"`` is Algorithm 1 alone, a draw from the prior.
+        first episode, and no random numbers for the fit. ``"prior"`` is Algorithm 1 alone, a draw
+        from the prior, for features whose K and A are known.
     window : int, optional
-        Transitions kept in each regression; None: all.
+        Transitions kept in each regression; None: all. One-hot features, of which counts are kept,
+        have none.
     sweeps : int, optional
         Without a horizon, fits per episode, each with the weights of the one before in its targets;
-        10 by default, 1 if γ = 0; 1 is as printed.
+        10 by default, 1 if γ = 0; 1 is as printed. The first plan of LSVI goes on until nothing
+        changes, later ones go on from the weights before.
     redraw : int or callable, optional
         Without a horizon, when to draw again in mid-episode: after so many steps, or when a value
         of a function of the observation recurs since the last draw. By default a repeated state
@@ -136,6 +143,14 @@ class Options:
             checks.whole("redraw", self.redraw, 1, hint=hint)
 
 
+class Targets(NamedTuple):
+    """The next value as it enters a target: truncated to [low, high] and discounted."""
+
+    gamma: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Problem:
     """The regression that is solved before an episode: targets are r + γV, V truncated to
@@ -155,14 +170,33 @@ class Problem:
         """λσ², the prior's part of A'A + λσ²I."""
         return self.lam * self.sigma**2
 
+    @property
+    def targets(self) -> Targets:
+        return Targets(self.gamma, self.low, self.high)
+
     def sweeps(self, rng: Generator | None, before: Any) -> int:
-        """How many fits of one weight vector a draw takes; or the mean, which where nothing was
-        before goes on until they change nothing, so that it is a function of the data."""
+        """How many fits of one weight vector a draw takes; or, at most, the mean, which where
+        nothing was before goes on until they change nothing, so that it is a function of the data."""
         if self.gamma == 0:
             return 1
         if rng is None and before is None:
-            return OF_THE_MEAN
+            return most_sweeps(self.gamma)
         return self.options.sweeps or 10
+
+
+def most_sweeps(gamma: float) -> int:
+    """So many that a contraction by γ has settled to the last digit, a hundred thousand at most."""
+    enough = math.log(1e-18) / math.log(gamma) if 0 < gamma < 1 else math.inf
+    return math.ceil(min(max(enough, 1000), 100_000))
+
+
+def mention_unsettled(gamma: float) -> None:
+    """The mean without a horizon is then no function of the data, but of where it was left."""
+    checks.warn(
+        "the mean is where sweeps change nothing more",
+        f"with gamma={gamma:g} they still changed it after {most_sweeps(gamma)}",
+        "Discount more, or pass value_range; features may extrapolate.",
+    )
 
 
 class Weights(NamedTuple):
@@ -170,14 +204,6 @@ class Weights(NamedTuple):
 
     theta: Floats
     mean: Any = None  # what they were drawn around
-
-
-class Targets(NamedTuple):
-    """The next value as it enters a target: truncated to [low, high] and discounted."""
-
-    gamma: float
-    low: float
-    high: float
 
 
 def check_growth(theta: Floats) -> None:
@@ -192,8 +218,8 @@ def check_growth(theta: Floats) -> None:
 
 
 class Regressions(Learner):
-    """The fits of Algorithms 1, 3, 7 and 11, for what a subclass keeps; it has ``nothing``,
-    ``noise`` and ``solve``, and K, the number of weights, 0 while it is not known."""
+    """The fits of Algorithms 1, 3, 7 and 11, for what a subclass keeps; it has ``nothing``
+    and ``solve``, and K, the number of weights, 0 while it is not known."""
 
     problem: Problem
     K: int
@@ -214,6 +240,9 @@ class Regressions(Learner):
             after = self.in_targets(theta, mean)[h]
             if self.H is None and np.array_equal(theta[h], last):
                 break  # so it will stay
+        else:
+            if self.H is None and rng is None and before is None and self.problem.gamma > 0:
+                mention_unsettled(self.problem.gamma)
         return Weights(theta, mean)
 
     def fits(self, rng: Generator | None, before: Weights | None) -> Iterator[tuple[int, Any]]:
@@ -231,8 +260,11 @@ class Regressions(Learner):
         raise NotImplementedError
 
     def noise(self, h: int, rng: Generator | None) -> Any:
-        """What makes a draw of the fit to the data of period h; for the mean, nothing does."""
-        raise NotImplementedError
+        """What makes a draw of the fit to the data of period h: z, for the mean 0."""
+        z = np.zeros(self.K)
+        if rng is not None:
+            fill_noise(rng, z)
+        return z
 
     def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
         """The mean and the draw that the noise gives, with the weights ``after`` in the targets."""
@@ -272,15 +304,11 @@ class Masks:
         self._known: dict[tuple[int, int], bytes] = {}
 
     def close(self, h: int, s: int, legal: Any) -> None:
-        """Keep what is allowed at s in period h; None: everything, of which the first mask forbids
-        something."""
-        if legal is None and not self.closed.size:
+        """Keep what is allowed at s in period h; None says nothing."""
+        if legal is None:
             return
         closed = np.ones(self._shape[2], bool)
-        if legal is None:
-            closed[:] = False
-        else:
-            closed[positions(closed.size, legal)] = False
+        closed[positions(closed.size, legal)] = False
         if self._known.setdefault((h, s), closed.tobytes()) != closed.tobytes():
             checks.fail(
                 "in a table of states a mask is the same at every visit in a period",

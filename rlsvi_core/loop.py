@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import checks
 from .acting import action_probabilities, choose, highest
 from .compiled import Array, Floats, Generator, Ints, jit
 from .mdp import DiscountedMDP, FiniteMDP, Model, first_state, last_reward, period, step
@@ -50,7 +51,9 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     ) -> float:
         """That of the episode's policy, pushing π forward through it."""
         S = model.initial.shape[0]
-        here, there, total = model.initial.copy(), np.zeros(S), 0.0
+        here = model.initial.copy()
+        there = np.zeros(S)
+        total = 0.0
         for h in range(H):
             t = period(model.successor, h)
             for s in range(S):
@@ -79,11 +82,17 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
         data: Any,
         task: Task,
     ) -> None:
-        exact, epsilon, eta = task.exact, task.epsilon, task.eta
-        rng, own = task.rng, task.own
-        count, run = task.counts, task.run
-        q, p = np.empty(model.successor.shape[2]), np.empty(model.successor.shape[2])
-        redraw, recurs = task.redraw, task.recurs
+        exact = task.exact
+        epsilon = task.epsilon
+        eta = task.eta
+        rng = task.rng
+        own = task.own
+        count = task.counts
+        run = task.run
+        q = np.empty(model.successor.shape[2])
+        p = np.empty(model.successor.shape[2])
+        redraw = task.redraw
+        recurs = task.recurs
         met = np.zeros(model.initial.shape[0], np.int64)  # by which draw a state was left last
         drawn = 0
         for i in range(run.reward.shape[0]):
@@ -115,7 +124,8 @@ def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
                 run.reward[i] += r
                 run.furthest[i] = max(run.furthest[i], s_next)
                 if h == 0:
-                    run.opening[i], run.claimed[i] = a, highest(q)
+                    run.opening[i] = a
+                    run.claimed[i] = highest(q)
                 s = s_next
             run.length[i] = limit
 
@@ -131,7 +141,8 @@ def chunks(total: int, size: Ints) -> Iterator[tuple[int, int]]:
     take about ``CHUNK`` seconds, by what the last piece took. It is left in ``size``."""
     start = 0
     while start < total:
-        stop, began = min(start + int(size[0]), total), time.perf_counter()
+        stop = min(start + int(size[0]), total)
+        began = time.perf_counter()
         yield start, stop
         took = time.perf_counter() - began
         size[0] = max(1, math.floor((stop - start) * min(CHUNK / max(took, 1e-9), 10)))
@@ -144,7 +155,8 @@ def patience() -> Iterator[Callable[[bool], None]]:
     at the end of a step. The third does not wait. One that has waited for ``PATIENCE`` is sent again.
     Elsewhere than in the main thread, and where somebody has a handler of their own, nothing is
     changed."""
-    presses, over = 0, False
+    presses = 0
+    over = False
 
     def send_again() -> None:
         time.sleep(PATIENCE)
@@ -175,6 +187,20 @@ def patience() -> Iterator[Callable[[bool], None]]:
         if usual and signal.getsignal(signal.SIGINT) is wait:
             signal.signal(signal.SIGINT, signal.default_int_handler)
     ask(True)  # what came at the last moment
+
+
+@contextmanager
+def bar(total: int, show: bool) -> Iterator[Callable[[int], object]]:
+    """A bar that counts episodes, if it is asked for."""
+    if not show:
+        yield lambda episodes: None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError as error:
+        raise checks.missing("learn(progress=True)", "tqdm", extra="gym") from error
+    with tqdm(total=total, unit="episode") as shown:
+        yield shown.update
 
 
 def _press() -> None:

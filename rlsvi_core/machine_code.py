@@ -1,10 +1,11 @@
-"""Machine code kept in files for the next process, and never stale.
+"""Machine code kept in files for the next process, until something changes that it was made of.
 
 Numba notices when the file that holds a function changes, but not when a function it calls from
 another file does; and it compiles a whole file again for a comment. Here machine code is kept under
-a fingerprint of the function, which covers its code and every global it uses: constants, the fields
-of records, and the fingerprints of the compiled functions that it calls. So an edit compiles again
-just what it changes. The cache of a user's own functions is not touched.
+a fingerprint of the function, which covers its code and every global it uses: numbers, text, arrays
+and tuples of them, the fields of records, the compiled functions that it calls, and all of these in a
+module that it names. So an edit compiles again just what it changes. Other things, such as a list,
+are covered by their name alone. The cache of a user's own functions is not touched.
 
 This rests on private parts of numba, and nothing else does.
 """

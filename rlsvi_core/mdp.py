@@ -41,9 +41,7 @@ from .compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
 __all__ = ["DiscountedMDP", "FiniteMDP"]
 
 
-PIECE = (
-    3_000_000  # steps of compiled loops between two looks at Ctrl-C: some hundredths of a second
-)
+PIECE = 3_000_000  # steps of a compiled loop between two looks at Ctrl-C: hundredths of a second
 CUT = "cut"  # what a step says of an episode that only the clock has ended
 
 
@@ -345,7 +343,6 @@ class FiniteMDP:
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
-        checks.drawn_from(rng)
         return int(draw(self.model.initial, rng.random()))
 
     def step(
@@ -356,7 +353,6 @@ class FiniteMDP:
         h = checks.index("h", h, self.H)
         s = checks.index("s", s, self.S)
         a = checks.index("a", a, self.A)
-        checks.drawn_from(rng)
         m = self.model
         r, s_next = _step_once(m, h if len(m.successor) > 1 else 0, s, a, rng)
         if h < self.H - 1:
@@ -373,7 +369,8 @@ def _simulate(
         s = first_state(model, rng)
         for h in range(H):
             a = draw(mu[h, s], rng.random())
-            states[episode, h], actions[episode, h] = s, a
+            states[episode, h] = s
+            actions[episode, h] = a
             rewards[episode, h], s = step(model, h, s, a, rng)
         states[episode, H] = s
         rewards[episode, H] = last_reward(model, s, rng)
@@ -397,35 +394,23 @@ def _rounding(model: Model, gamma: float) -> float:
 
 
 @jit
-def _improve(model: Model, gamma: float, Q: Floats, V: Floats, sweeps: int) -> bool:
-    """Value iteration by so many sweeps, unless one changes nothing before; whether none did."""
+def _sweep(model: Model, gamma: float, mu: Floats, Q: Floats, V: Floats, sweeps: int) -> bool:
+    """Value iteration by so many sweeps, unless one changes nothing before; whether none did. With
+    the actions of a policy, or with the best ones if mu is empty."""
     S, A = Q.shape
-    rounding = _rounding(model, gamma)
-    for _ in range(sweeps):
-        changed = False
-        for s in range(S):
-            for a in range(A):
-                Q[s, a] = _ahead(model, gamma, V, s, a)
-            value = Q[s].max()
-            changed |= abs(value - V[s]) > rounding
-            V[s] = value
-        if not changed:
-            return False
-    return True
-
-
-@jit
-def _assess(model: Model, gamma: float, mu: Floats, V: Floats, sweeps: int) -> bool:
-    """The same for the values of a policy."""
-    S, A = mu.shape
+    best = mu.size == 0
     rounding = _rounding(model, gamma)
     for _ in range(sweeps):
         changed = False
         for s in range(S):
             value = 0.0
             for a in range(A):
-                if mu[s, a] > 0.0:
-                    value += mu[s, a] * _ahead(model, gamma, V, s, a)
+                if best or mu[s, a] > 0.0:
+                    Q[s, a] = _ahead(model, gamma, V, s, a)
+                if not best and mu[s, a] > 0.0:
+                    value += mu[s, a] * Q[s, a]
+            if best:
+                value = Q[s].max()
             changed |= abs(value - V[s]) > rounding
             V[s] = value
         if not changed:
@@ -487,11 +472,7 @@ class DiscountedMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, A) array."""
-        Q = np.empty((self.S, self.A))
-        V = np.zeros(self.S)
-        while _improve(self.model, self.gamma, Q, V, self._some_sweeps):
-            pass
-        return checks.read_only(Q)
+        return checks.read_only(self._iterate(np.empty((0, 0)))[0])
 
     @cached_property
     def V(self) -> Floats:
@@ -501,25 +482,25 @@ class DiscountedMDP:
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array, for a policy of (S,) actions or (S, A) probabilities of them."""
         mu = checks.as_probabilities(policy, (self.S, self.A))
-        V = np.zeros(self.S)
-        while _assess(self.model, self.gamma, mu, V, self._some_sweeps):
-            pass
-        return V
+        return self._iterate(mu)[1]
 
-    @property
-    def _some_sweeps(self) -> int:
-        """As many as a compiled call makes."""
-        return max(PIECE // self.model.successor.size, 1)
+    def _iterate(self, mu: Floats) -> tuple[Floats, Floats]:
+        """The values of a policy, or the largest: those of actions and those of states."""
+        Q = np.zeros((self.S, self.A))
+        V = np.zeros(self.S)
+        some = max(PIECE // self.model.successor.size, 1)  # as many as a compiled call makes
+        while _sweep(self.model, self.gamma, mu, Q, V, some):
+            pass
+        return Q, V
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin: s_0 ~ π."""
-        checks.drawn_from(rng)
         return int(draw(self.model.initial, rng.random()))
 
     def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
         """A reward, the next state, and False: it never ends by itself. All periods h are alike."""
-        s, a = checks.index("s", s, self.S), checks.index("a", a, self.A)
-        checks.drawn_from(rng)
+        s = checks.index("s", s, self.S)
+        a = checks.index("a", a, self.A)
         r, s_next = _step_once(self.model, 0, s, a, rng)
         return r, s_next, False
 

@@ -39,7 +39,8 @@ __all__ = ["GaussianPosterior", "suggest_parameters"]
 SHARE = 0.02  # the σ that :func:`suggest_parameters` has for values in a range of 1
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
-LEAST_RIDGE, SAFE_RIDGE = 1e-14, 1e-9
+LEAST_RIDGE = 1e-14
+SAFE_RIDGE = 1e-9
 
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
 
@@ -58,11 +59,13 @@ def add_row(U: Floats, row: Floats) -> None:
         diagonal = U[k, k]
         r = math.sqrt(diagonal * diagonal + x * x)
         inverse = 1.0 / r
-        c, s = diagonal * inverse, x * inverse
+        c = diagonal * inverse
+        s = x * inverse
         U[k, k] = r
         for i in range(width - k - 1):
             j = k + 1 + i
-            u, v = U[k, j], row[j]
+            u = U[k, j]
+            v = row[j]
             U[k, j] = c * u + s * v
             row[j] = c * v - s * u
 
@@ -240,8 +243,10 @@ class GaussianPosterior:
         checks.positive(lam=lam, sigma=sigma)
         self.K = checks.whole("K", K, 1, hint="K counts features.")
         checks.array_size("the factor", self.K, self.K)
-        self.lam, self.sigma = float(lam), float(sigma)
-        self.n, self.residual = 0, 0.0  # rows so far; b'b − w'w
+        self.lam = float(lam)
+        self.sigma = float(sigma)
+        self.n = 0  # rows so far
+        self.residual = 0.0  # b'b − w'w
         self._U = np.zeros((self.K, self.K + 1))
         np.fill_diagonal(self._U, math.sqrt(lam) * sigma)
 
@@ -250,21 +255,11 @@ class GaussianPosterior:
 
     def add_rows(self, A: Any, b: Any) -> "GaussianPosterior":
         """Take in the observations b = Aθ + noise, a row φ of A each; returns itself."""
-        A, b = checks.numbers("A", A), checks.numbers("b", b)
-        if A.ndim != 2 or A.shape[1] != self.K or b.shape != A.shape[:1]:
-            checks.fail(
-                f"rows must hold K={self.K} features each, with one target a row",
-                f"A has shape {A.shape} and b {b.shape}",
-                "Stack the φ(s, a) and their targets.",
-            )
+        b = checks.array("b", b, (np.size(b),), hint="It has one target a row.")
+        A = checks.array(
+            "A", A, (b.size, self.K), hint="Stack the features φ(s, a), a row a target."
+        )
         rows = np.column_stack([A, b])
-        if (wrong := ~(np.abs(rows) <= checks.LARGEST)).any():
-            bad = int(np.argwhere(wrong)[0, 0])
-            checks.fail(
-                "features and targets must be finite",
-                f"row {bad} is {rows[bad]}",
-                "Drop or correct the observation.",
-            )
         self.residual += _add_rows(self._U, rows)
         self.n += len(rows)
         return self

@@ -1,4 +1,4 @@
-r"""Read this first: the doors to the paper's algorithms, and Algorithms 1, 3, 7 and 11 as printed.
+r"""Read this first: the entry points to the paper's algorithms, and Algorithms 1, 3, 7 and 11 as printed.
 
 RLSVI draws its weights from a posterior and acts greedily; LSVI takes the posterior mean and
 dithers. Both generalise through a feature map. A transition :math:`(s_i, a_i, r_i, s_i')` is a row
@@ -20,8 +20,10 @@ RLSVI and LSVI differ in one line, sample or mean, and the linear bandit of appe
 11) is RLSVI with :math:`\gamma = 0`.
 
 :class:`Printed` rebuilds A and b from all data: the form to read and to trust, whose cost grows with
-every transition; :meth:`rlsvi_core.learner.Regressions.fit` has the order of its fits. Where features allow it, the doors take a learner that gives the same weights from
-the same draws at a cost that does not grow (:mod:`rlsvi_core.learners`), or grows slower.
+every transition; :meth:`rlsvi_core.learner.Regressions.fit` has the order of its fits. The entry points
+take a learner that gives the same weights from the same draws (:mod:`rlsvi_core.learners`), for a
+table or one-hot features at a cost that does not grow, and for features computed on the fly at one
+that grows slower. Only ``printed=True`` takes this one.
 
 **Which λ and σ?** Pass the range of optimal values, ``value_range=(low, high)``, and scale features
 to norm 1. The guide has what was measured, in one table of choices.
@@ -39,7 +41,7 @@ from .agent import Agent, Epsilon, itself
 from .compiled import Floats, Generator, Seed
 from .features import FeatureMap, OneHot, Table
 from .learner import Learner, Options, Problem, Regressions, Weights, positions
-from .regression import GaussianPosterior, fill_noise, suggest_parameters
+from .regression import GaussianPosterior, suggest_parameters
 
 __all__ = ["Printed", "bootstrap", "lsvi", "rlsvi"]
 
@@ -58,7 +60,10 @@ class Printed(Regressions):
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         self.problem = problem
-        self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, phi.K
+        self.H = phi.H
+        self.S = phi.S
+        self.A = phi.A
+        self.K = phi.K
         window = problem.options.window
         self.kept: list[deque[Transition]] = [deque(maxlen=window) for _ in range(self.H or 1)]
 
@@ -66,22 +71,18 @@ class Printed(Regressions):
         no_prior = rng is None or self.problem.options.first == "uniform"
         return not self.K or (no_prior and not any(self.kept))
 
-    def noise(self, h: int, rng: Generator | None) -> Any:
-        z = np.zeros(self.K)
-        if rng is not None:
-            fill_noise(rng, z)
-        return z
-
     def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
         """The rows A and the targets b."""
-        gamma, low, high = self.problem.gamma, self.problem.low, self.problem.high
-        A, b = np.zeros((len(data), self.K)), np.zeros(len(data))
+        gamma, low, high = self.problem.targets
+        A = np.zeros((len(data), self.K))
+        b = np.zeros(len(data))
         for i, (phi, r, following) in enumerate(data):
             q = np.zeros(len(following))
             row_values(following, after, q)
             V = min(max(float(q.max()), low), high) if q.size else 0.0  # 0 where nothing follows
             # Algorithm 1, line 2; Algorithms 3 and 11, line 3; Algorithm 7, line 1
-            A[i], b[i] = phi, r + gamma * V
+            A[i] = phi
+            b[i] = r + gamma * V
         return A, b
 
     def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
@@ -94,14 +95,13 @@ class Printed(Regressions):
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
         rows = self._rows(h, s)
         q = np.empty(len(rows))
-        row_values(rows, fitted.theta[0 if self.H is None else checks.index("h", h, self.H)], q)
+        row_values(rows, fitted.theta[self._period(h)], q)
         return q
 
     def add(
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
-        if self.H is not None:
-            checks.index("h", h, self.H)
+        data = self.kept[self._period(h)]
         rows = self._rows(h, s)
         following = rows[:0]
         if s_next is not None and h + 1 != self.H:
@@ -109,7 +109,7 @@ class Printed(Regressions):
             if legal_next is not None:
                 following = following[positions(len(following), legal_next)]
         phi = rows[checks.index("a", a, len(rows))]
-        self.kept[h if self.H is not None else 0].append(Transition(phi, r, following))
+        data.append(Transition(phi, r, following))
 
     def _rows(self, h: int, s: Any) -> Floats:
         rows = self.problem.features(h, s)
@@ -125,7 +125,8 @@ def _learner(problem: Problem, printed: bool) -> Learner:
     from .learners.rows import Rows
     from .learners.sums import Sums
 
-    phi, options = problem.features, problem.options
+    phi = problem.features
+    options = problem.options
     checks.flag(printed=printed)
     if printed:
         return Printed(problem)
@@ -148,7 +149,8 @@ def _problem(
     printed: bool = False,
 ) -> Problem:
     """What is fitted, checked; the defaults of time depend on whether there is a horizon."""
-    phi, unit = FeatureMap.of(features, H), lam is None and value_range is not None
+    phi = FeatureMap.of(features, H)
+    unit = lam is None and value_range is not None
     lam = suggested if lam is None else lam
     if unit and isinstance(phi, Table):
         checks.mention_norm(phi.Phi)
@@ -183,7 +185,8 @@ def _problem(
     usual = 0.99 if phi.H is None else 1.0
     hint = "It discounts what follows; 0 is a bandit."
     gamma = checks.between("gamma", usual if gamma is None else gamma, 0, 1, hint=hint)
-    low, high = -math.inf, math.inf
+    low = -math.inf
+    high = math.inf
     if value_range is not None and options.truncate:
         low, high = checks.pair("value_range", value_range, hint=RANGE)
     return Problem(phi, float(lam), float(sigma), gamma, low, high, options, unit)
@@ -197,11 +200,11 @@ def _redraw(problem: Problem) -> Any:
     return None if redraw == math.inf else redraw
 
 
-def _refuse(door: str, options: Options, *names: str) -> None:
+def _refuse(entry: str, options: Options, *names: str) -> None:
     """For options that would be ignored."""
     for name in names:
         if (given := getattr(options, name)) != getattr(Options(), name):
-            checks.fail(f"{door} has no use for {name}", f"it is {given!r}", "Leave it out.")
+            checks.fail(f"{entry} has no use for {name}", f"it is {given!r}", "Leave it out.")
 
 
 def rlsvi(
@@ -241,7 +244,8 @@ def rlsvi(
     H : int, optional
         Number of periods, where features have none of their own.
     gamma : float, optional
-        The discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit.
+        The discount γ in the targets: 1 with a horizon, 0.99 without; 0 is the bandit. An (S, A, K)
+        table needs H or gamma.
     options : Options
         What one rarely sets: :class:`rlsvi_core.learner.Options`.
     printed : bool
@@ -275,12 +279,7 @@ def rlsvi(
         options,
         printed,
     )
-    return Agent(
-        _learner(problem, printed),
-        redraw=_redraw(problem),
-        gamma=problem.gamma,
-        rng=rng,
-    )
+    return Agent(_learner(problem, printed), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)
 
 
 def lsvi(
@@ -355,7 +354,8 @@ def bootstrap(
     Parameters
     ----------
     features, H, gamma, options, rng
-        As for :func:`rlsvi`. It does not matter in which units features are.
+        As for :func:`rlsvi`; of the options ``truncate`` and ``first`` stay as they are. It does not
+        matter in which units features are.
     value_range : tuple of float
         As for :func:`rlsvi`, the least and the largest optimal value; next values are truncated to
         it. The closer, the better; but where one random outcome decides an episode, the least and the
@@ -380,11 +380,6 @@ def bootstrap(
     from .learners.bootstrap import learner
 
     _refuse("bootstrap", options, "truncate", "first")
-    value_range = checks.pair("value_range", value_range, hint=RANGE)
+    checks.pair("value_range", value_range, hint=RANGE)
     problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
-    return Agent(
-        learner(problem, value_range, kappa),
-        redraw=_redraw(problem),
-        gamma=problem.gamma,
-        rng=rng,
-    )
+    return Agent(learner(problem, kappa), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)

@@ -62,7 +62,8 @@ def chain(N: int) -> FiniteMDP:
     array_size("N", N, 2, N)
     P = np.zeros((N, 2, N))
     for s in range(N):
-        left, right = max(s - 1, 0), min(s + 1, N - 1)
+        left = max(s - 1, 0)
+        right = min(s + 1, N - 1)
         P[s, LEFT, left] = 1.0
         P[s, RIGHT, left] += 1 / N
         P[s, RIGHT, right] += 1 - 1 / N
@@ -90,7 +91,8 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
     """
     n = whole("n", n, 1, hint="n counts the moves that open a lock: pass n=10, say.")
     array_size("n", n, 2, n)
-    P, R = np.zeros((n, 2, n)), np.zeros((n, 2, n))
+    P = np.zeros((n, 2, n))
+    R = np.zeros((n, 2, n))
     for s in range(n):
         P[s, LEFT, 0] = P[s, RIGHT, (s + 1) % n] = 1.0
     R[n - 1, RIGHT, 0] = 1.0
@@ -120,7 +122,8 @@ def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
     N = whole("N", N, 1, hint="N counts rows and columns: pass N=10, say.")
     array_size("N", N, N, 2, N)
     swapped = np.zeros((N, N), np.int64) if rng is None else generator(rng).integers(2, size=(N, N))
-    P, R = np.zeros((N, N, 2, N)), np.zeros((N, N, 2, N))
+    P = np.zeros((N, N, 2, N))
+    R = np.zeros((N, N, 2, N))
     for h, s in np.ndindex(N, N):
         P[h, s, LEFT ^ swapped[h, s], max(s - 1, 0)] = 1.0
         P[h, s, RIGHT ^ swapped[h, s], min(s + 1, N - 1)] = 1.0
@@ -150,9 +153,11 @@ def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
     """
     N = whole("N", N, 2, hint="N counts a river's states: pass N=6, say.")
     array_size("N", N, 2, N)
-    P, R = np.zeros((N, 2, N)), np.zeros((N, 2, N))
+    P = np.zeros((N, 2, N))
+    R = np.zeros((N, 2, N))
     for s in range(N):
         P[s, LEFT, max(s - 1, 0)] = 1.0
         P[s, RIGHT, max(s - 1, 0) : s + 2] = (0.4, 0.6) if s in (0, N - 1) else (0.05, 0.6, 0.35)
-    R[0, LEFT], R[N - 1, RIGHT] = 0.005, 1.0
+    R[0, LEFT] = 0.005
+    R[N - 1, RIGHT] = 1.0
     return FiniteMDP.stationary(P, R, H=H)

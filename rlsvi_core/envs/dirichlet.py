@@ -60,12 +60,7 @@ def dirichlet(alpha: Floats, rng: Generator, out: Floats) -> None:
 
 @jit
 def sample_values(
-    alpha_R: Floats,
-    alpha_P: Floats,
-    low: float,
-    high: float,
-    rng: Generator,
-    Q: Floats,
+    alpha_R: Floats, alpha_P: Floats, low: float, high: float, rng: Generator, Q: Floats
 ) -> None:
     """Fill Q with Q* of an MDP drawn from the prior: no need to keep the MDP itself."""
     H, S, A = Q.shape

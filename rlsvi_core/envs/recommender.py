@@ -80,17 +80,11 @@ class States(NamedTuple):
 @cache
 def states(N: int, J: int) -> States:
     """Enumerate the states."""
-    if (S := number_of_states(N, J)) > MOST_STATES:
+    if (S := number_of_states(N, J)) > MOST_STATES or (N > 63 and J > 1):  # sets are bits
         checks.fail(
-            f"exact solution enumerates at most {MOST_STATES} states",
+            f"exact solution enumerates at most {MOST_STATES} states, of at most 63 products",
             f"N={N}, J={J} has {S}",
             "Choose smaller N or J, or leave out what is exact: agents learn without it.",
-        )
-    if N > 63 and J > 1:
-        checks.fail(
-            "exact solution numbers sets of at most 63 products",
-            f"N is {N}",
-            "Choose a smaller N, or leave out what is exact: agents learn without it.",
         )
     start = np.array([number_of_states(N, h) for h in range(J + 1)])
     sets = [
@@ -200,15 +194,14 @@ class Recommender:
 
     def start(self, rng: Generator) -> Array:
         """A new customer, who has seen nothing."""
-        checks.drawn_from(rng)
         return np.zeros(self.N, np.int8)
 
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[float, Array, bool]:
         """Show product a to a customer in state s: 1 for a like, her next state, and whether this
         was the last product."""
-        h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
+        h = checks.index("h", h, self.J)
+        a = checks.index("a", a, self.N)
         x = checked_state(s, h, self.N)
-        checks.drawn_from(rng)
         if x[a] != 0:
             checks.fail(
                 f"a customer is shown up to {self.J} of {self.N} products, each once",
@@ -240,7 +233,8 @@ class Recommender:
         V = np.zeros(start[-1] + 1)
         for first, end in reversed([*pairwise(start)]):
             s = slice(first, end)
-            disliked, liked = V[following[s, :, 0]], V[following[s, :, 1]]
+            disliked = V[following[s, :, 0]]
+            liked = V[following[s, :, 1]]
             Q[s] = np.where(
                 x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked, -np.inf
             )

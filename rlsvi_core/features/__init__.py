@@ -1,13 +1,6 @@
 """What to generalise by: tables, functions and the paper's bases."""
 
-from .maps import (
-    Computed,
-    FeatureMap,
-    OneHot,
-    PerAction,
-    Table,
-    one_hot,
-)
+from .maps import Computed, FeatureMap, OneHot, PerAction, Table, one_hot
 from .paper import agnostic, coherent, tabular
 
 __all__ = [

@@ -26,7 +26,8 @@ def _bounds(box: Any) -> tuple[Floats, Floats]:
         low, high = (box.low, box.high) if hasattr(box, "low") else box
     except (TypeError, ValueError):
         fail("a box is a pair (low, high), or a space", f"it is {box!r}", "Pass two arrays.")
-    low, high = np.ravel(numbers("low", low)), np.ravel(numbers("high", high))
+    low = np.ravel(numbers("low", low))
+    high = np.ravel(numbers("high", high))
     if (
         low.shape != high.shape
         or not low.size

@@ -78,13 +78,6 @@ class FeatureMap:
     def of(features: Any, H: int | None = None) -> "FeatureMap":
         """A feature map as it is, or made of a table or a function; ``H`` gives it a horizon."""
         H = _horizon(H)
-        if isinstance(features, type):
-            fail(
-                "features are a map, a table or a function",
-                f"{features.__name__} is a class",
-                "Pass an instance of it.",
-                TypeError,
-            )
         if not isinstance(features, FeatureMap):
             return Computed(features, H) if callable(features) else Table(features, H)
         _horizon(features.H)
@@ -214,7 +207,8 @@ class OneHot(FeatureMap):
 
     With a horizon the features are in the order of the pairs (s, a), all actions of a state side by
     side. Without one they are state features crossed with actions, all states of an action side by
-    side, in as many blocks as there are actions.
+    side, in as many blocks as there are actions. A plan looks at each pair and at each state that was
+    seen to follow it: it is fast where few states can follow, and slow where any of many can.
 
     Parameters
     ----------

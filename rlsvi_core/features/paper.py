@@ -96,14 +96,14 @@ def tabular(mdp: FiniteMDP) -> Floats:
     (2, 3, 2, 6)
     """
     checks.instance("mdp", mdp, FiniteMDP, hint="rlsvi_core.chain(10) is one.")
-    H, S, A = mdp.H, mdp.S, mdp.A
-    if (size := H * (S * A) ** 2) > LARGEST_TABLE:
+    phi = OneHot(mdp.H, mdp.S, mdp.A)
+    if (size := mdp.H * phi.K**2) > LARGEST_TABLE:
         checks.fail(
             f"a table of features has at most {LARGEST_TABLE} numbers",
             f"this one would have {size}",
-            f"Use features.one_hot({H}, {S}, {A}), which stands for it without storing it.",
+            f"Use features.one_hot({mdp.H}, {mdp.S}, {mdp.A}), which stands for it without storing it.",
         )
-    return np.asarray(OneHot(H, S, A))
+    return np.asarray(phi)
 
 
 def coherent(
@@ -168,7 +168,8 @@ def coherent(
     Phi = np.empty((*blocks.shape, K))
     for b, q in enumerate(blocks):
         Psi = rng.standard_normal((q.size, K))  # Algorithm 6, line 1
-        Psi[:, 0], Psi[:, 1] = 1.0, q  # lines 2 to 4
+        Psi[:, 0] = 1.0  # lines 2 to 4
+        Psi[:, 1] = q
         W = rng.standard_normal((q.size, K))  # line 6
         W[:, 0] = 1.0  # line 7
         Phi[b] = _project_and_scale(np.ascontiguousarray(W.T), np.ascontiguousarray(Psi.T), norm).T

@@ -75,20 +75,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .. import checks
-from ..acting import highest
 from ..compiled import Array, Floats, Generator, inlined, jit
 from ..features import OneHot, Table
-from ..learner import (
-    ENDED,
-    NO_DRAWS,
-    Learner,
-    Problem,
-    Targets,
-)
+from ..learner import ENDED, NO_DRAWS, Learner, Problem, Targets, mention_unsettled
 from ..loop import Task, compiled_loop
 from ..regression import factorise, solve, solve_transposed
 from . import counts
-from .counts import History, forbid, remember, table_values
+from .counts import History, look_ahead, remember, table_values
 from .rows import Keeping, next_values
 from .spanning import spanners
 
@@ -106,19 +99,21 @@ class Draw(NamedTuple):
 @jit
 def _imagine(kappa: float, rng: Generator, visits: Floats, share: Floats) -> None:
     """Step 2: fill in the weights of imagined visits."""
-    visits, share = visits.reshape(visits.size), share.reshape(share.size)
+    visits = visits.reshape(visits.size)
+    share = share.reshape(share.size)
     for k in range(visits.size):
         visits[k] = max(rng.standard_gamma(2.0 * kappa), LEAST)
         share[k] = rng.beta(kappa, kappa)
 
 
-def learner(problem: Problem, value_range: tuple[float, float], kappa: float) -> Learner:
+def learner(problem: Problem, kappa: float) -> Learner:
     """The fastest for these features."""
     hint = "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
-    kappa, phi = checks.between("kappa", kappa, LEAST, 1e6, hint=hint), problem.features
+    kappa = checks.between("kappa", kappa, LEAST, 1e6, hint=hint)
+    phi = problem.features
     if isinstance(phi, (OneHot, Table)) and problem.options.window is None:
-        return Outcomes(problem, value_range, kappa)
-    return Weighted(problem, value_range, kappa)
+        return Outcomes(problem, kappa)
+    return Weighted(problem, kappa)
 
 
 # ------------------------------------------------------------------------- where outcomes repeat
@@ -132,8 +127,7 @@ class Data(NamedTuple):
     kappa: float
     sample: bool
     C: Floats  # (T, S, A, K) rows as combinations of spanning pairs; empty: they are these pairs
-    targets: Targets
-    ends: tuple[float, float]  # of the range of values
+    targets: Targets  # with the range of values
     closed: Array  # (T, S, A) what masks forbid, or empty
     Q: Floats  # (T, S, A) the values
 
@@ -141,20 +135,24 @@ class Data(NamedTuple):
 @jit
 def _draw_weights(data: Data, rng: Generator) -> None:
     """Steps 1 and 2, or the mean of every weight."""
-    seen, draw = data.seen, data.draw
+    seen = data.seen
+    draw = data.draw
     for node in range(seen.used[0]):
         number = seen.number[node]
         draw.data[node] = rng.standard_gamma(number) if data.sample else number
     if data.sample:
         _imagine(data.kappa, rng, draw.visits, draw.share)
     else:
-        draw.visits[:], draw.share[:] = 2.0 * data.kappa, 0.5
+        draw.visits[:] = 2.0 * data.kappa
+        draw.share[:] = 0.5
 
 
 @jit
 def _sums(seen: History, w: Floats, h: int, s: int, a: int, V: Floats) -> tuple[float, float]:
     """W and Y of a pair; V holds γṼ."""
-    W, Y, node = 0.0, 0.0, seen.first[h, s, a]
+    W = 0.0
+    Y = 0.0
+    node = seen.first[h, s, a]
     while node >= 0:
         W += w[node]
         Y += w[node] * seen.reward[node]
@@ -168,10 +166,13 @@ def _sums(seen: History, w: Floats, h: int, s: int, a: int, V: Floats) -> tuple[
 def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
     """Step 3: set Q̃_h; V holds γṼ of what follows. U is filled with the factor, or has it from
     before: it does not depend on V."""
-    seen, draw, C, Q = data.seen, data.draw, data.C, data.Q
+    seen = data.seen
+    draw = data.draw
+    C = data.C
+    Q = data.Q
     _, S, A = Q.shape
-    low = data.ends[0]
-    width = data.ends[1] - low
+    low = data.targets.low
+    width = data.targets.high - low
     if C.size == 0:
         for s in range(S):
             for a in range(A):
@@ -212,15 +213,6 @@ def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
 
 
 @jit
-def _look_ahead(data: Data, h: int, V: Floats) -> None:
-    """Step 4: γṼ_h, truncated; what a mask has closed has the value −∞."""
-    Q, targets = data.Q, data.targets
-    forbid(data.closed, h, Q)
-    for s in range(V.shape[0]):
-        V[s] = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
-
-
-@jit
 def _fit(data: Data, rng: Generator) -> None:
     """Q̃ of all periods, from the last one."""
     _draw_weights(data, rng)
@@ -228,7 +220,7 @@ def _fit(data: Data, rng: Generator) -> None:
     U = np.empty((data.C.shape[3], data.C.shape[3]))
     for h in range(data.Q.shape[0] - 1, -1, -1):
         _solve(data, h, V, U, False)
-        _look_ahead(data, h, V)
+        look_ahead(data.closed, h, data.Q, data.targets, V)  # step 4
 
 
 @inlined
@@ -243,14 +235,16 @@ class Outcomes(counts.Table):
     apart = True
     loop = staticmethod(compiled_loop(_fit, table_values, _add))
 
-    def __init__(self, problem: Problem, value_range: tuple[float, float], kappa: float) -> None:
+    def __init__(self, problem: Problem, kappa: float) -> None:
         phi: Any = problem.features
         super().__init__(phi.H, phi.S, phi.A)
-        self.problem, self.ends, self.kappa, self.K = problem, value_range, kappa, phi.K
+        self.problem = problem
+        self.kappa = kappa
+        self.K = phi.K
         self.S: int = phi.S
         self.C = np.zeros((0, 0, 0, 0))
         if isinstance(phi, Table):
-            pairs = spanners(phi, phi.K, True)
+            pairs = spanners(phi, phi.K)
             self.C = np.array(
                 [rows @ one.inverse for rows, one in zip(phi.Phi, pairs, strict=True)]
             )
@@ -259,7 +253,8 @@ class Outcomes(counts.Table):
         return None if self.H is None else super().compiled(env, limit)
 
     def data(self, fitted: Floats, sample: bool) -> Data:
-        seen, problem = self.seen, self.problem
+        seen = self.seen
+        problem = self.problem
         visits, share = np.zeros((2, len(fitted), self.K))
         return Data(
             seen,
@@ -267,28 +262,30 @@ class Outcomes(counts.Table):
             self.kappa,
             sample,
             self.C,
-            Targets(problem.gamma, *self.ends),
-            self.ends,
+            problem.targets,
             self.masks.closed,
             fitted,
         )
 
     def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
         Q = np.zeros(self._seen.n.shape) if before is None else before.copy()
-        data, draws = self.data(Q, rng is not None), NO_DRAWS if rng is None else rng
+        data = self.data(Q, rng is not None)
+        draws = NO_DRAWS if rng is None else rng
         if self.H is not None:
             _fit(data, draws)
             return Q
         _draw_weights(data, draws)
         K = self.C.shape[3]
-        U, V = np.empty((K, K)), np.empty(self.S)
-        _look_ahead(data, 0, V)
+        U = np.empty((K, K))
+        V = np.zeros(self.S)
+        look_ahead(data.closed, 0, Q, data.targets, V)
         for sweep in range(self.problem.sweeps(rng, before)):
-            last = V.copy()
             _solve(data, 0, V, U, sweep > 0)
-            _look_ahead(data, 0, V)
-            if np.array_equal(V, last):  # and so they will stay
+            if not look_ahead(data.closed, 0, Q, data.targets, V):
                 break
+        else:
+            if rng is None and before is None and self.problem.gamma > 0:
+                mention_unsettled(self.problem.gamma)
         return Q
 
 
@@ -307,22 +304,22 @@ class Regression(NamedTuple):
 class Weighted(Keeping):
     """Keeps rows of features, and draws a weight for each transition."""
 
-    def __init__(self, problem: Problem, value_range: tuple[float, float], kappa: float) -> None:
-        self.ends, self.kappa = value_range, kappa
+    def __init__(self, problem: Problem, kappa: float) -> None:
+        self.kappa = kappa
         super().__init__(problem)
 
     def _allocate(self, n: int, d: int) -> None:
         super()._allocate(n, d)
-        self.spanners = spanners(self.problem.features, d, True)
+        self.spanners = spanners(self.problem.features, d)
 
     def add(
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         rows = self.rows(h, s)
         super().add(h, s, a, r, s_next, legal_next)
-        self.spanners[0 if self.H is None else h].add(rows)
+        self.spanners[self._period(h)].add(rows)
         if s_next is not None and h + 1 != self.H:
-            self.spanners[0 if self.H is None else h + 1].add(self.rows(h + 1, s_next))
+            self.spanners[self._period(h + 1)].add(self.rows(h + 1, s_next))
 
     def draw_weights(self, rng: Generator | None, rows: int, K: int) -> Draw:
         """Steps 1 and 2, for a fit to so many rows."""
@@ -337,16 +334,18 @@ class Weighted(Keeping):
 
     def noise(self, h: int, rng: Generator | None) -> Regression:
         """Draw weights for the data of a regression."""
-        data, inverse = self.data_of(h), self.spanners[h].inverse
-        columns, (blocks, d) = data.columns, data.c.shape
+        data = self.kept[h]
+        inverse = self.spanners[h].inverse
+        columns = data.columns
+        blocks, d = data.c.shape
         draw = self.draw_weights(rng, data.used, blocks * d)
-        low, high = self.ends
+        _, low, high = self.problem.targets
         visits = draw.visits.reshape(blocks, d)
         imagined = visits * (low + (high - low) * draw.share).reshape(blocks, d)
         # The inverse comes before squares are taken: those of x lose digits where rows are nearly
         # collinear.
         C = columns.x @ inverse
-        weights = columns.apart(draw.data, blocks)
+        weights = columns.by_block(draw.data, blocks)
         factors = [
             cho_factor((C * own[:, None]).T @ C + np.diag(g))
             for own, g in zip(weights, visits, strict=True)
@@ -355,10 +354,10 @@ class Weighted(Keeping):
 
     def solve(self, h: int, after: Floats, noise: Regression) -> tuple[Floats, Floats]:
         """Step 3."""
-        columns, (blocks, d) = self.kept[h].columns, self.kept[h].c.shape
-        targets = Targets(self.problem.gamma, *self.ends)
+        columns = self.kept[h].columns
+        blocks, d = self.kept[h].c.shape
         q = after.reshape(blocks, d) @ columns.there.reshape(-1, d).T
-        b = columns.r + next_values(q, columns.legal, columns.ended, targets)
+        b = columns.r + next_values(q, columns.legal, columns.ended, self.problem.targets)
         x = (noise.weights * b) @ noise.C + noise.imagined
         v = np.array([cho_solve(U, one) for U, one in zip(noise.factors, x, strict=True)])
         theta = np.asarray((v @ self.spanners[h].inverse.T).ravel())

@@ -34,7 +34,7 @@ from .. import checks
 from ..acting import highest, row_values
 from ..compiled import Floats, Generator, jit
 from ..features import Table
-from ..learner import ENDED, NO_DRAWS, OF_THE_MEAN, Learner, check_growth
+from ..learner import ENDED, NO_DRAWS, Learner, check_growth, mention_unsettled, most_sweeps
 from ..regression import check_ridge, draw, fill_noise, solve_transposed
 from .sums import Statistics, add_transition, no_data
 
@@ -62,8 +62,12 @@ def estimate(
     """Algorithm 13: from θ̃_t and w_t to θ̃_{t+1} and w_{t+1}, after the newest transition; with
     σ = 0 to the mean."""
     _, S, A, K = Phi.shape
-    U, x, q = sums.U[0], sums.c[0].copy(), np.empty(A)
-    mean, noise, z = np.zeros(K), np.zeros(K), np.zeros(K)
+    U = sums.U[0]
+    x = sums.c[0].copy()
+    q = np.empty(A)
+    mean = np.zeros(K)
+    noise = np.zeros(K)
+    z = np.zeros(K)
     for s in range(S):  # line 1: A'b, as sums over the states that followed
         if sums.seen[0, s]:
             row_values(Phi[0, s], theta, q)
@@ -125,7 +129,8 @@ class Continual(Learner):
     def fit(self, rng: Generator | None, before: Moved | None) -> Moved:
         """One round from the weights before; for the mean, where there were none, as many as
         change something."""
-        theta, w = np.zeros((1, self.K)), np.zeros(self.K)
+        theta = np.zeros((1, self.K))
+        w = np.zeros(self.K)
         if before is not None:
             theta[:] = before.theta
             w[:] = before.w
@@ -134,12 +139,15 @@ class Continual(Learner):
             check_growth(theta)
         if rng is None and self.any:
             w[:] = 0.0
-            for _ in range(OF_THE_MEAN if before is None else 1):
+            for _ in range(most_sweeps(self.gamma) if before is None else 1):
                 last = theta.copy()
                 estimate(self.Phi, self.sums, self.gamma, 1.0, 0.0, NO_DRAWS, theta[0], w)
                 check_growth(theta)
                 if np.array_equal(theta, last):
                     break
+            else:
+                if before is None:
+                    mention_unsettled(self.gamma)
         return Moved(theta, w)
 
     def add(
@@ -151,7 +159,8 @@ class Continual(Learner):
                 f"legal_next is {legal_next!r}",
                 "Let every action be allowed in every state.",
             )
-        s, a = checks.index("s", s, self.S), checks.index("a", a, self.A)
+        s = checks.index("s", s, self.S)
+        a = checks.index("a", a, self.A)
         s_next = ENDED if s_next is None else checks.index("s_next", s_next, self.S)
         add_transition(self.Phi, self.sums, 0, s, a, r, s_next, np.empty(self.K))
         self.any = True

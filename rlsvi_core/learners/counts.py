@@ -29,8 +29,9 @@ less than suggested: then the deviation of a circle's value is at most a tenth o
 **What was seen** is a :class:`History`: for each :math:`(s, a, h)` the visits, the sum of rewards
 and, in a list, the states that followed with their counts. Memory grows with the pairs visited. A
 history by outcomes also tells rewards apart: its lists have an entry for each :math:`(r, s')`. Lists
-serve well where few states follow a pair; they are searched from their start and lie in memory as
-they grew, so that where every state may follow, one costs some ten times that of two successors.
+serve well where few states follow a pair. They are searched from their start and lie in memory as
+they grew, so that where any of many states may follow, an entry costs two to three times as much as
+in order, and a transition as many looks as the list is long.
 """
 
 from collections.abc import Callable
@@ -42,7 +43,7 @@ from .. import checks
 from ..acting import highest
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import OneHot
-from ..learner import ENDED, NO_DRAWS, Learner, Masks, Problem, Targets
+from ..learner import ENDED, NO_DRAWS, Learner, Masks, Problem, Targets, mention_unsettled
 from ..loop import COMPILED, Task, compiled_loop
 from ..regression import draw_weight, noise
 
@@ -65,13 +66,16 @@ class History(NamedTuple):
 def no_history(H: int, S: int, A: int, apart: bool = False) -> History:
     """Before any visit."""
     visits, total = np.zeros((2, H, S, A))
-    first, none, zeros = np.full((H, S, A), -1), np.zeros(0, np.int64), np.zeros(0)
+    first = np.full((H, S, A), -1)
+    none = np.zeros(0, np.int64)
+    zeros = np.zeros(0)
     return History(visits, total, first, none, zeros, zeros, none, np.zeros(2, np.int64), apart)
 
 
 def with_room(seen: History, more: int) -> History:
     """The same history with room for so many nodes more."""
-    have, wanted = len(seen.state), int(seen.used[0]) + more
+    have = len(seen.state)
+    wanted = int(seen.used[0]) + more
     if wanted <= have:
         return seen
     extra = max(wanted - have, have)
@@ -91,15 +95,19 @@ def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
     if s_next == ENDED and not seen.apart:
         return
     key = r if seen.apart else 0.0
-    before, node = -1, seen.first[h, s, a]
+    before = -1
+    node = seen.first[h, s, a]
     while node >= 0 and (
         seen.state[node] < s_next or (seen.state[node] == s_next and seen.reward[node] < key)
     ):
-        before, node = node, seen.link[node]
+        before = node
+        node = seen.link[node]
     if node < 0 or seen.state[node] != s_next or seen.reward[node] != key:
         new = seen.used[0]
         seen.used[0] += 1
-        seen.state[new], seen.reward[new], seen.number[new] = s_next, key, 0.0
+        seen.state[new] = s_next
+        seen.reward[new] = key
+        seen.number[new] = 0.0
         seen.link[new] = node
         if before < 0:
             seen.first[h, s, a] = new
@@ -113,7 +121,8 @@ def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
 def target_sum(seen: Any, h: int, s: int, a: int, V: Floats) -> float:
     """Σ r + Σ_{s'} n(s') V(s') over the visits to (s, a, h): A'b of a regression on one-hot
     features."""
-    total, node = seen.total[h, s, a], seen.first[h, s, a]
+    total = seen.total[h, s, a]
+    node = seen.first[h, s, a]
     while node >= 0:
         total += seen.number[node] * V[seen.state[node]]
         node = seen.link[node]
@@ -181,9 +190,10 @@ def sweep(
     closed: Array,
     rng: Generator,
     Q: Floats,
-) -> None:
+) -> bool:
     """So many fits of one table that follows itself, all with the same noise; the targets of the
-    first have the values that Q is given with. One that changes no value is the last."""
+    first have the values that Q is given with. One that changes no value is the last; returns
+    whether there was one."""
     _, S, A = Q.shape
     V = np.zeros(S)
     z = np.zeros((S, A))
@@ -203,7 +213,8 @@ def sweep(
                     total = target_sum(seen, 0, s, a, V)
                     Q[0, s, a] = draw_weight(n + ridge, total, sigma, z[s, a])
         if not look_ahead(closed, 0, Q, targets, V):
-            break
+            return True
+    return False
 
 
 class Data(NamedTuple):
@@ -220,14 +231,15 @@ class Data(NamedTuple):
 
 
 @jit
-def _fit(data: Data, rng: Generator) -> None:
+def _fit(data: Data, rng: Generator) -> bool:
+    """Returns whether more sweeps would change nothing."""
     seen, prior, ridge, sigma, targets, sweeps, closed, Q = data
     if not prior and seen.used[1] == 0:
-        return
+        return True
     if sweeps == 0:
         value_iteration(seen, ridge, sigma, targets, closed, rng, Q)
-    else:
-        sweep(seen, ridge, sigma, targets, sweeps, closed, rng, Q)
+        return True
+    return sweep(seen, ridge, sigma, targets, sweeps, closed, rng, Q)
 
 
 @inlined
@@ -255,17 +267,23 @@ def _remember_all(seen: History, steps: Floats, done: Ints) -> None:
         done[0] += 1
 
 
-class Counting(Learner):
-    """What learners share that keep counts of numbered states. Transitions are queued until the
-    history is read: compiled code that takes in many per call is ten times as fast."""
+class Table(Learner):
+    """What learners share that keep counts of numbered states and fit a table Q̃ to them. A subclass
+    has ``fit``, ``loop``, which :func:`~rlsvi_core.loop.compiled_loop` makes, and
+    ``data(fitted, sample)``, the record that it works on. Transitions are queued until the history
+    is read: compiled code that takes in many per call is ten times as fast."""
 
     apart = False  # whether outcomes are told apart
 
     S: int
     A: int
+    loop: Any
+    data: Any
 
     def __init__(self, H: int | None, S: int, A: int) -> None:
-        self.H, self.S, self.A = H, S, A
+        self.H = H
+        self.S = S
+        self.A = A
         self._seen = no_history(H or 1, S, A, self.apart)
         self.masks = Masks(H or 1, S, A)
         self._queue: tuple[list[Any], Ints] = [], np.zeros(1, np.int64)  # and how many are done
@@ -280,14 +298,10 @@ class Counting(Learner):
             self._queue = [], np.zeros(1, np.int64)
         return self._seen
 
-    def period(self, h: int) -> int:
-        """Whose table a step uses."""
-        return 0 if self.H is None else checks.index("h", h, self.H)
-
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        h = self.period(h)
+        h = self._period(h)
         s = checks.index("s", s, self.S)
         a = checks.index("a", a, self.A)
         s_next = ENDED if s_next is None else checks.index("s_next", s_next, self.S)
@@ -296,15 +310,6 @@ class Counting(Learner):
         if self.apart and h + 1 == self.H:
             s_next = ENDED  # nothing of value follows
         self._queue[0].append((h, s, a, r, s_next))
-
-
-class Table(Counting):
-    """What those share that fit a table Q̃. A subclass has ``fit``, ``loop``, which
-    :func:`~rlsvi_core.loop.compiled_loop` makes, and ``data(fitted, sample)``, the record that it
-    works on."""
-
-    loop: Any
-    data: Any
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Floats, Task], None] | None:
         if type(env) not in COMPILED or limit is None or self.masks.closed.size:
@@ -324,7 +329,7 @@ class Table(Counting):
         return np.zeros(self._seen.n.shape)
 
     def values(self, fitted: Floats, h: int, s: int) -> Floats:
-        h = self.period(h)
+        h = self._period(h)
         s = checks.index("s", s, self.S)
         return self.masks.masked(h, s, fitted[h, s].copy())
 
@@ -355,7 +360,9 @@ class Counts(Table):
         data = self.data(Q, rng is not None)
         if self.H is None:
             data = data._replace(sweeps=self.problem.sweeps(rng, before))
-        _fit(data, NO_DRAWS if rng is None else rng)
+        settled = _fit(data, NO_DRAWS if rng is None else rng)
+        if rng is None and before is None and self.problem.gamma > 0 and not settled:
+            mention_unsettled(self.problem.gamma)
         return Q
 
     def data(self, fitted: Floats, sample: bool) -> Data:
@@ -365,7 +372,7 @@ class Counts(Table):
             problem.options.first == "prior",
             problem.ridge,
             problem.sigma if sample else 0.0,
-            Targets(problem.gamma, problem.low, problem.high),
+            problem.targets,
             problem.sweeps(NO_DRAWS, fitted) if self.H is None else 0,
             self.masks.closed,
             fitted,

@@ -55,7 +55,7 @@ class Data(NamedTuple):
     U: Floats  # (H, K, K + 1)
     reached: Ints  # (H,) episodes that reached period h
     nu: Floats  # step sizes of the episodes
-    kept: float  # √λ σ if the prior stays, else 0
+    prior: float  # √λ σ if the prior stays, else 0
     any: Array  # (1,) whether there are data, or none are waited for
     sigma: float  # or 0 for the mean
     row: Floats  # scratch space
@@ -84,16 +84,17 @@ def _values(data: Data, h: int, s: int, q: Floats) -> None:
 @inlined
 def _take_in(data: Data, h: int, s: int, a: int, target: float) -> None:
     """Forget a little of period h and take in one row."""
-    U, row = data.U[h], data.row
+    U = data.U[h]
+    row = data.row
     K = data.theta.shape[1]
     nu = data.nu[data.reached[h]]
     for i in range(K):
         for j in range(i, K + 1):
             U[i, j] *= math.sqrt(1.0 - nu)
-    if data.kept > 0.0 and nu > 0.0:
+    if data.prior > 0.0 and nu > 0.0:
         for i in range(K):
             row[:] = 0.0
-            row[i] = math.sqrt(nu) * data.kept
+            row[i] = math.sqrt(nu) * data.prior
             add_row(U, row)
     for k in range(K):
         row[k] = data.Phi[h, s, a, k]
@@ -144,9 +145,11 @@ class Incremental(Learner):
         hint = "It is an (H, S, A, K) array; features.tabular(mdp) is one."
         self.Phi = Table(checks.array("Phi", Phi, (None,) * 4, hint=hint)).Phi
         self.H, self.S, self.A, K = self.Phi.shape
-        self.sigma, self._nu, self._sizes = float(sigma), nu, np.zeros(0)
+        self.sigma = float(sigma)
+        self._nu = nu
+        self._sizes = np.zeros(0)
         root = math.sqrt(lam) * sigma
-        self._kept = root if prior == "kept" else 0.0
+        self._prior = root if prior == "kept" else 0.0
         self.U = np.tile(root * np.eye(K, K + 1), (self.H, 1, 1))
         self.reached = np.zeros(self.H, np.int64)
         self.any = np.array([first == "prior"])
@@ -184,13 +187,14 @@ class Incremental(Learner):
         return Weights(np.zeros_like(self._theta))
 
     def data(self, fitted: Weights, sample: bool) -> Data:
-        K, A = self.Phi.shape[3], self.Phi.shape[2]
+        K = self.Phi.shape[3]
+        A = self.Phi.shape[2]
         return Data(
             self.Phi,
             self.U,
             self.reached,
             self._sizes,
-            self._kept,
+            self._prior,
             self.any,
             self.sigma if sample else 0.0,
             np.empty(K + 1),
@@ -213,7 +217,8 @@ class Incremental(Learner):
 
     def values(self, fitted: Weights, h: int, s: int) -> Floats:
         q = np.empty(self.Phi.shape[2])
-        h, s = checks.index("h", h, self.H), checks.index("s", s, self.Phi.shape[1])
+        h = checks.index("h", h, self.H)
+        s = checks.index("s", s, self.Phi.shape[1])
         row_values(self.Phi[h, s], fitted.theta[h], q)
         return q
 
@@ -221,7 +226,9 @@ class Incremental(Learner):
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
         _, S, A, _ = self.Phi.shape
-        h, s, a = checks.index("h", h, self.H), checks.index("s", s, S), checks.index("a", a, A)
+        h = checks.index("h", h, self.H)
+        s = checks.index("s", s, S)
+        a = checks.index("a", a, A)
         if s_next is not None:
             s_next = checks.index("s_next", s_next, S)
             if h + 1 < self.H:

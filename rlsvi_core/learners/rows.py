@@ -76,7 +76,7 @@ class Columns(NamedTuple):
         """The first n."""
         return Columns._make(column[:n] for column in self)
 
-    def apart(self, b: Floats, blocks: int) -> Floats:
+    def by_block(self, b: Floats, blocks: int) -> Floats:
         """b as a matrix with a row for each block."""
         out = np.zeros((blocks, len(b)))
         out[self.block, np.arange(len(b))] = b
@@ -123,7 +123,9 @@ def taken_in(kept: Kept, window: int | None, enough: Callable[[Columns], Array])
         both = zip(kept.columns, new, strict=True)
         room = Columns._make(np.concatenate(pair)[-window:] for pair in both)
         B = len(kept.gram)
-        return Kept(room, len(room.r), count, _squares(room, B), room.apart(room.r, B) @ room.x, [])
+        return Kept(
+            room, len(room.r), count, _squares(room, B), room.by_block(room.r, B) @ room.x, []
+        )
     gram = kept.gram.copy()
     c = kept.c.copy()
     _add_rows(new.x, new.block, new.r, gram, c)
@@ -174,16 +176,21 @@ class Keeping(Regressions):
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         self.problem = problem
-        self.H, self.S, self.A, self.K = phi.H, phi.S, phi.A, 0
+        self.H = phi.H
+        self.S = phi.S
+        self.A = phi.A
+        self.K = 0
         self.kept: list[Kept] = []  # of each regression, once the sizes are known
         self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))  # h, what it was, its rows
         if phi.K and phi.A:
             self._allocate(phi.A // phi.blocks, phi.K // phi.blocks)
 
     def _allocate(self, n: int, d: int) -> None:
-        B, fits = self.problem.features.blocks, self.H or 1
+        B = self.problem.features.blocks
+        fits = self.H or 1
         checks.array_size("the regressions", fits + 3, B, d, d)  # 3 in a plan
-        self.A, self.K = n * B, B * d
+        self.A = n * B
+        self.K = B * d
         self.kept = [nothing_kept(n, d, B) for _ in range(fits)]
 
     def rows(self, h: int, s: Any) -> Array:
@@ -216,11 +223,9 @@ class Keeping(Regressions):
             )
         return X
 
-    def _period(self, h: int) -> int:
-        return 0 if self.H is None else checks.index("h", h, self.H)
-
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
-        period, X = self._period(h), self.rows(h, s)
+        period = self._period(h)
+        X = self.rows(h, s)
         if not fitted.theta.size:  # fitted before the first observation told the sizes
             return np.zeros(self.A or 0)
         q: Floats = X @ fitted.theta[period].reshape(-1, X.shape[1]).T
@@ -229,9 +234,13 @@ class Keeping(Regressions):
     def add(
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
-        period, here, B = self._period(h), self.rows(h, s), self.problem.features.blocks
-        a, A = checks.index("a", a, self.A or 0), self.A or 0
-        there, legal = np.zeros_like(here), np.ones(A, bool)
+        period = self._period(h)
+        here = self.rows(h, s)
+        B = self.problem.features.blocks
+        a = checks.index("a", a, self.A or 0)
+        A = self.A or 0
+        there = np.zeros_like(here)
+        legal = np.ones(A, bool)
         ended = s_next is None or h + 1 == self.H
         if not ended:
             there = self.rows(h + 1, s_next)
@@ -240,19 +249,18 @@ class Keeping(Regressions):
                 legal[positions(A, legal_next)] = True
         self.kept[period].waiting.append((here[a // B], a % B, r, there, legal, ended))
 
-    def data_of(self, h: int) -> Kept:
-        """The data of a regression, with all that has waited."""
-        kept = taken_in(self.kept[h], self.problem.options.window, self.enough)
-        self.kept[h] = kept
-        return kept
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        self.take_in()
+        return super().fit(rng, before)
+
+    def take_in(self) -> None:
+        """Take in all that has waited."""
+        for h, kept in enumerate(self.kept):
+            self.kept[h] = taken_in(kept, self.problem.options.window, self.enough)
 
     def enough(self, new: Columns) -> Array:
         """Of which transitions nothing is needed but their sums."""
         return np.zeros(len(new.r), bool)
-
-    @property
-    def targets(self) -> Targets:
-        return Targets(self.problem.gamma, self.problem.low, self.problem.high)
 
 
 class Rows(Keeping):
@@ -286,9 +294,8 @@ class Rows(Keeping):
         return X
 
     def nothing(self, rng: Generator | None) -> bool:
-        data = [self.data_of(h) for h in range(len(self.kept))]
         no_prior = rng is None or self.problem.options.first == "uniform"
-        return not self.K or (no_prior and not any(kept.total for kept in data))
+        return not self.K or (no_prior and not any(kept.total for kept in self.kept))
 
     def noise(self, h: int, rng: Generator | None) -> tuple[Floats, Floats]:
         """The factor of each block, and its z."""
@@ -311,11 +318,13 @@ class Rows(Keeping):
         return np.asarray(L.transpose(0, 2, 1))
 
     def solve(self, h: int, after: Floats, noise: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-        data, (U, z) = self.kept[h], noise
-        columns, (B, d) = data.columns, data.c.shape
+        data = self.kept[h]
+        U, z = noise
+        columns = data.columns
+        B, d = data.c.shape
         q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
-        V = next_values(q, columns.legal, columns.ended, self.targets)
-        w = data.c + columns.apart(V, B) @ columns.x
+        V = next_values(q, columns.legal, columns.ended, self.problem.targets)
+        w = data.c + columns.by_block(V, B) @ columns.x
         for own, one in zip(w, U, strict=True):
             own[:] = dtrsv(one, own, trans=1)  # U^{-T} A'b
         return draw_blocks(U, w, 0.0, z), draw_blocks(U, w, self.problem.sigma, z)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import checks
 from ..compiled import Floats, jit
-from ..features import FeatureMap, OneHot, Table
+from ..features import FeatureMap, Table
 
 LARGEST = 2.0  # coefficient
 UNMET = 1e-9  # the length, beside a feature's first value, of what stands for it before it is met
@@ -24,7 +24,8 @@ UNMET = 1e-9  # the length, beside a feature's first value, of what stands for i
 @jit
 def _replace(rows: Floats, inverse: Floats, met: Floats) -> bool:
     """Take in some rows; whether some pair was replaced."""
-    K, changed = inverse.shape[0], False
+    K = inverse.shape[0]
+    changed = False
     c = np.empty(K)
     for i in range(rows.shape[0]):
         c[:] = 0.0
@@ -37,7 +38,8 @@ def _replace(rows: Floats, inverse: Floats, met: Floats) -> bool:
         for k in range(K):
             worst = k if abs(c[k]) > abs(c[worst]) else worst
         if abs(c[worst]) > LARGEST:
-            changed, met[worst] = True, 1.0
+            changed = True
+            met[worst] = 1.0
             for j in range(K):
                 inverse[j, worst] /= c[worst]
                 for k in range(K):
@@ -67,7 +69,8 @@ class Spanner:
 
     def __init__(self, K: int) -> None:
         checks.array_size("the spanning pairs", K, K)
-        self._inverse, self._met = np.zeros((K, K)), np.zeros(K)
+        self._inverse = np.zeros((K, K))
+        self._met = np.zeros(K)
         self._zero = np.ones(K, bool)  # features that all rows so far had at 0
 
     def add(self, rows: Floats) -> bool:
@@ -92,20 +95,11 @@ class Spanner:
             pass
         return spanner
 
-    @classmethod
-    def identity(cls, K: int) -> "Spanner":
-        """For one-hot features."""
-        spanner = cls(K)
-        spanner._inverse, spanner._met = np.eye(K), np.ones(K)
-        return spanner
 
-
-def spanners(phi: FeatureMap, K: int, apart: bool) -> list[Spanner]:
+def spanners(phi: FeatureMap, K: int) -> list[Spanner]:
     """One for each regression: of all rows where they are known, else of those that will be met;
     K is the number of features, of a block where there are blocks."""
-    periods = phi.H or 1 if apart else 1
-    if isinstance(phi, OneHot):
-        return [Spanner.identity(K) for _ in range(periods)]
+    periods = phi.H or 1
     if not isinstance(phi, Table):
         return [Spanner(K) for _ in range(periods)]
     if phi.Phi.strides[0] == 0:  # the same in all periods

@@ -32,15 +32,7 @@ from .. import checks
 from ..acting import row_values
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import Table
-from ..learner import (
-    ENDED,
-    NO_DRAWS,
-    Masks,
-    Problem,
-    Regressions,
-    Targets,
-    Weights,
-)
+from ..learner import ENDED, NO_DRAWS, Masks, Problem, Regressions, Targets, Weights
 from ..loop import COMPILED, Task, compiled_loop
 from ..regression import add_row, check_ridge, draw, fill_noise, solve_transposed
 
@@ -70,14 +62,7 @@ def no_data(H: int, S: int, K: int, root: float) -> Statistics:
 
 @inlined
 def add_transition(
-    Phi: Floats,
-    sums: Statistics,
-    h: int,
-    s: int,
-    a: int,
-    r: float,
-    s_next: int,
-    row: Floats,
+    Phi: Floats, sums: Statistics, h: int, s: int, a: int, r: float, s_next: int, row: Floats
 ) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
     for k in range(row.shape[0]):
@@ -106,16 +91,19 @@ def add_next_values(
 ) -> None:
     """Add Σ_{s'} γ V(s') g_h(s') to x, over the states that have followed period h; n is the next
     period, and θ its weights. Two states at a time, whose sums do not wait for each other."""
-    g, followed = sums.g, sums.followed
+    g = sums.g
+    followed = sums.followed
     gamma, low, high = targets
     last = sums.number[h] - 1
     masked = closed.size > 0
     for i in range(0, last + 1, 2):
         s = followed[h, i]
         s_2 = followed[h, min(i + 1, last)]
-        V, V_2 = -np.inf, -np.inf
+        V = -np.inf
+        V_2 = -np.inf
         for a in range(Phi.shape[2]):
-            q, q_2 = 0.0, 0.0
+            q = 0.0
+            q_2 = 0.0
             for k in range(x.shape[0]):
                 q += Phi[n, s, a, k] * theta[k]
                 q_2 += Phi[n, s_2, a, k] * theta[k]
@@ -148,7 +136,9 @@ class Data(NamedTuple):
 @jit
 def _fit(data: Data, rng: Generator) -> None:
     """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0), from the sums."""
-    sums, Phi, theta = data.sums, data.Phi, data.theta
+    sums = data.sums
+    Phi = data.Phi
+    theta = data.theta
     theta[:] = 0.0
     if not data.any[0]:
         return
@@ -183,17 +173,21 @@ _loop = compiled_loop(_fit, _values, _add)
 class Sums(Regressions):
     """Keeps sums, not data; the same weights as ``Printed``."""
 
+    S: int
+    A: int
+
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         assert isinstance(phi, Table)
         check_ridge(float(np.einsum("...k,...k", phi.Phi, phi.Phi).max()), problem.ridge)
-        self.problem, self.Phi = problem, phi.Phi
-        H, S, A, K = phi.Phi.shape
-        self.H, self.S, self.A, self.K = phi.H, S, A, K
-        self.sums = no_data(H, S, K, math.sqrt(problem.lam) * problem.sigma)
-        self.masks = Masks(H, S, A)
+        self.problem = problem
+        self.Phi = phi.Phi
+        self.H = phi.H
+        H, self.S, self.A, self.K = phi.Phi.shape
+        self.sums = no_data(H, self.S, self.K, math.sqrt(problem.lam) * problem.sigma)
+        self.masks = Masks(H, self.S, self.A)
         self.any = np.array([problem.options.first == "prior"])
-        self._row: Floats = np.empty(K)
+        self._row: Floats = np.empty(self.K)
 
     def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
         if type(env) not in COMPILED or self.H is None or self.masks.closed.size:
@@ -215,7 +209,7 @@ class Sums(Regressions):
             self.masks.closed,
             self.any,
             problem.sigma if sample else 0.0,
-            Targets(problem.gamma, problem.low, problem.high),
+            problem.targets,
             self._row,
             fitted.theta,
         )
@@ -230,17 +224,12 @@ class Sums(Regressions):
     def nothing(self, rng: Generator | None) -> bool:
         return not self.any[0]
 
-    def noise(self, h: int, rng: Generator | None) -> Floats:
-        z = np.zeros(self.K)
-        if rng is not None:
-            fill_noise(rng, z)
-        return z
-
     def solve(self, h: int, after: Floats, noise: Floats) -> tuple[Floats, Floats]:
         """Without a horizon: the one period follows itself."""
-        problem, U, x = self.problem, self.sums.U[0], self.sums.c[0].copy()
-        targets = Targets(problem.gamma, problem.low, problem.high)
-        add_next_values(self.sums, 0, self.Phi, self.masks.closed, 0, after, targets, x)
+        problem = self.problem
+        U = self.sums.U[0]
+        x = self.sums.c[0].copy()
+        add_next_values(self.sums, 0, self.Phi, self.masks.closed, 0, after, problem.targets, x)
         solve_transposed(U, x)
         mean, theta = np.zeros((2, self.K))
         draw(U, x, 0.0, noise, mean)
@@ -248,23 +237,22 @@ class Sums(Regressions):
         return mean, theta
 
     def values(self, fitted: Weights, h: int, s: int) -> Floats:
-        h, q = self._period(h), np.empty(self.Phi.shape[2])
-        s = checks.index("s", s, self.Phi.shape[1])
+        h = self._period(h)
+        s = checks.index("s", s, self.S)
+        q = np.empty(self.A)
         row_values(self.Phi[h, s], fitted.theta[h], q)
         return self.masks.masked(h, s, q)
-
-    def _period(self, h: int) -> int:
-        return 0 if self.H is None else checks.index("h", h, self.H)
 
     def add(
         self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
     ) -> None:
-        h, (_, S, A, _) = self._period(h), self.Phi.shape
-        s, a = checks.index("s", s, S), checks.index("a", a, A)
+        h = self._period(h)
+        s = checks.index("s", s, self.S)
+        a = checks.index("a", a, self.A)
         if s_next is None or h + 1 == self.H:
             s_next = ENDED
         else:
-            s_next = checks.index("s_next", s_next, S)
+            s_next = checks.index("s_next", s_next, self.S)
             self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
         add_transition(self.Phi, self.sums, h, s, a, r, s_next, self._row)
         self.any[0] = True

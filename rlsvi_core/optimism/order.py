@@ -42,7 +42,8 @@ class Normal(NamedTuple):
     @classmethod
     def matching(cls, alpha: Number, beta: Number) -> "Normal":
         """The lemma's normal for Beta(α, β): mean α/(α+β), variance 1/(α+β)."""
-        a, b = positive("alpha", alpha), positive("beta", beta)
+        a = positive("alpha", alpha)
+        b = positive("beta", beta)
         return cls(a / (a + b), 1 / (a + b))
 
     def _standard(self, z: Number) -> arb:
@@ -77,7 +78,8 @@ class Beta(NamedTuple):
         z = exact(z)
         if not 0 < z < 1:
             return arb(int(z <= 0))
-        a, b = arb(self.alpha), arb(self.beta)
+        a = arb(self.alpha)
+        b = arb(self.beta)
         if z < self.mean:  # there the tail is large, and its complement far quicker to compute
             return 1 - arb(z).beta_lower(a, b, regularized=True)
         return arb(1 - z).beta_lower(b, a, regularized=True)
@@ -99,18 +101,12 @@ class Finite(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[Number], weights: Sequence[Number]) -> "Finite":
-        if len(values) != len(weights) or not len(values):
-            checks.fail(
-                "a finite law needs as many weights as values",
-                f"got the values {values!r} and the weights {weights!r}",
-                "Pair each value with its weight.",
-            )
         mass = [exact(w) for w in weights]
-        if min(mass) < 0 or not sum(mass) > 0:
+        if len(values) != len(mass) or not sum(mass) > 0 or min(mass) < 0:
             checks.fail(
-                "weights must be ≥ 0 with a positive sum",
-                f"got the smallest {min(mass)} and the sum {sum(mass)}",
-                "They need not sum to 1.",
+                "a finite law needs as many weights as values, none below 0 and one above",
+                f"got the values {values!r} and the weights {weights!r}",
+                "Weights need not sum to 1.",
             )
         return cls(tuple(exact(v) for v in values), tuple(w / sum(mass) for w in mass))
 
@@ -309,7 +305,8 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     estimate = np.empty(z.size)
     deviation = np.empty(z.size)
     for k, s in enumerate(z):
-        u, v = np.maximum(x - s, 0), np.maximum(y - s, 0)
+        u = np.maximum(x - s, 0)
+        v = np.maximum(y - s, 0)
         estimate[k] = u.mean() - v.mean()
         deviation[k] = np.sqrt(u.var() / x.size + v.var() / y.size)
     band = norm.isf(error / (2 * z.size)) * deviation

@@ -105,14 +105,14 @@ def in_multiples_of_batch(table: pd.DataFrame) -> pd.DataFrame:
     paper="expected: batch incurs lower regret",
     kind="experiment",
     verdict=DEPENDS,
-    on="reading",
+    on="data",
 )
 def batch_better(tables: Frames = STORED) -> Judged:
     """The batch version of RLSVI is expected to be more data efficient than these incremental
     algorithms and thus incur lower regret.
 
-    which of the two is meant: the incremental version with summary statistics has more regret in
-    {behind} of {settings} settings; the one by stochastic gradient descent was not run.
+    for one of the two: the incremental version with summary statistics has more regret in {behind} of
+    {settings} settings; the one by stochastic gradient descent was not run.
 
     The median over 20 seeds after 2000 episodes (95% for all together). On the {longest}-chain, with
     λ = 1 and the best step size, it has {times:.3g} times the batch version's.

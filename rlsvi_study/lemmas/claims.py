@@ -54,6 +54,11 @@ def wrong(*lines: Callable[[], Judged]) -> dict[str, int]:
     return {verdict: found[verdict] for verdict in (FAILS, MISPRINT)}
 
 
+def slips(printed: dict[str, int]) -> int:
+    """How many of the false lines do not follow from other false ones."""
+    return printed[FAILS] - wrong(*printed_lines.THAT_FOLLOW)[FAILS]
+
+
 @claim(
     "G.conditional-mean",
     place="Appendix G, Lemma 5",
@@ -88,10 +93,11 @@ def single_crossing() -> Judged:
     which of the two ranges is meant: with α + β ≥ 1 the lemma is true, by a proof of ours; for
     α = β = {alpha:g} the distribution functions cross {functions} times.
 
-    Of the lines printed for its proof {printed[fails]} fail and {printed[misprint]} are misprints. The
-    repaired proof has {steps} steps, printed ones and ours."""
+    {slips} slips make {printed[fails]} of the lines printed for its proof false; {printed[misprint]} more
+    are misprints. The repaired proof has {steps} steps, printed ones and ours."""
     found = crossings.places(0.05, 0.05)
     gaps = failing(STEPS_LEMMA_6)
+    printed = wrong(*printed_lines.WRONG_IN_LEMMA_6)
     readings = {
         "α + β ≥ 1": decided(not gaps),
         "any α, β > 0": decided(not gaps, found["functions"] == 1),
@@ -100,7 +106,8 @@ def single_crossing() -> Judged:
         agreed(readings),
         found
         | {
-            "printed": wrong(*printed_lines.WRONG_IN_LEMMA_6),
+            "printed": printed,
+            "slips": slips(printed),
             "steps": len(STEPS_LEMMA_6),
             "failed": gaps,
         },
@@ -144,7 +151,7 @@ def gauss_dirichlet() -> Judged:
         smallest=float(smallest),
         failed=gaps,
         printed=printed,
-        slips=printed[FAILS] - wrong(*printed_lines.THAT_FOLLOW)[FAILS],
+        slips=slips(printed),
     )
 
 

@@ -376,8 +376,9 @@ def theorem1(tables: Frames = STORED) -> Judged:
         name: upper_bound.second_leads_until(*sizes)
         for name, sizes in upper_bound.DIRICHLET.items()
     }
+    share = upper_bound.largest_share(tables["theorem1-bound"])
     readings = {
-        "as T grows, σ of order H": decided(not failed, upper_bound.has_the_rate()),
+        "as T grows, σ of order H": decided(not failed, upper_bound.has_the_rate(), share.low <= 1),
         "any σ": decided(bool(failing(FIRST_TERM))),
         "one constant for all H and T": decided(not real),
     }
@@ -393,7 +394,7 @@ def theorem1(tables: Frames = STORED) -> Judged:
                 name: upper_bound.wrong_arm_bound(*given, 1000) / (1000 * 2 / np.pi**2)
                 for name, given in million.items()
             },
-            "share": upper_bound.largest_share(tables["theorem1-bound"]),
+            "share": share,
         },
     )
 

@@ -5,11 +5,9 @@ from .. import Topic
 TOPIC = Topic(
     tables=(
         "fig7",
-        "fig7-tuning",
         "fig14",
         "fig14-tuning",
         "tetris-top-row",
-        "tetris-top-row-tuning",
         "tetris-touches",
         "tetris-overflow-top",
         "tetris-rules",
@@ -18,6 +16,8 @@ TOPIC = Topic(
         "tetris-widths",
         "tetris-schedules",
         "tetris-top-row-schedules",
+        "tetris-touches-schedules",
+        "tetris-overflow-top-schedules",
         "tetris-discount",
         "tetris-top-row-discount",
         "tetris-top-row-variance",

@@ -420,8 +420,6 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
     "tetris-rules": rules,
     **dict.fromkeys(
         (
-            "fig7-tuning",
-            "tetris-top-row-tuning",
             "tetris-schedules",
             "tetris-top-row-schedules",
             "tetris-touches",

@@ -1,4 +1,4 @@
-"""What the library refuses, at its doors and in mid-run, and what agents mention."""
+"""What the library refuses, at its entry points and in mid-run, and what agents mention."""
 
 import math
 import warnings
@@ -19,7 +19,7 @@ from rlsvi_core import (
     rlsvi,
     suggest_parameters,
 )
-from rlsvi_core.agent import LONGEST
+from rlsvi_core.environment import LONGEST
 from rlsvi_core.envs import Tetris, lock, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
@@ -71,13 +71,12 @@ class Own:
 
 
 REFUSED = [  # what is said about a call; one value for each rule
-    # the doors of agents
+    # the entry points
     ("Phi", lambda: rlsvi(np.ones((2, 3)))),
     ("Phi", lambda: rlsvi(PHI * np.nan)),
     ("masked", lambda: rlsvi(np.ma.masked_greater(PHI, 1.0))),
     ("shape", lambda: rlsvi(np.zeros((0, 3, 2, 4)))),
     ("shape", lambda: incremental(PHI[0])),  # it would be one of a single period
-    ("instance", lambda: rlsvi(features.OneHot)),
     ("lam", lambda: rlsvi(PHI, 0)),
     ("lam", lambda: rlsvi(PHI, "1")),
     ("sigma", lambda: rlsvi(PHI, 1.0, math.nan)),
@@ -146,7 +145,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("must end", lambda: rlsvi(TIMELESS, gamma=0.9).learn(ENDLESS, 1)),
     ("horizon", lambda: rlsvi(TIMELESS, gamma=0.9).learn(ENDLESS, 1, limit=3, exact=True)),
     ("reward", lambda: rlsvi(HOT).learn(Own((math.nan, 0, False)), 1)),
-    ("three", lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1)),
+    ("expected 3", lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1)),
     ("s_next", lambda: rlsvi(HOT).learn(Own((1.0, 7, False)), 1)),
     ("legal", lambda: rlsvi(HOT).act(0, 0, [])),
     ("legal", lambda: rlsvi(HOT).act(0, 0, [True, False])),

@@ -3,6 +3,7 @@ draws, and the compiled loop the record of the loop by steps."""
 
 import copy
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,10 +64,12 @@ def test_the_learner_that_is_taken(world, choice, learner):
         assert type(door(phi, **arguments, printed=True).learner) is Printed
 
 
+def test_what_is_not_asked_for_is_not_fitted_as_printed():
+    assert not list(cases(lambda learner: isinstance(learner, Printed)))
+
+
 @pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
-@pytest.mark.parametrize(
-    ("world", "choice"), list(cases(lambda learner: not isinstance(learner, Printed)))
-)
+@pytest.mark.parametrize(("world", "choice"), list(cases()))
 def test_every_learner_gives_the_values_of_the_printed_form(world, choice, masks):
     phi, arguments = given(world, choice)
     for agent in agents_of(phi, **arguments):
@@ -121,6 +124,7 @@ def test_what_masks_have_closed_is_minus_infinity_in_tables():
         assert agent.greedy(1, 2) == 1
         h = 1 if agent.H else 0
         assert agent.policy()[h, 2].tolist() == [0, 1]
+        agent.observe(0, 0, 1, 1.0, 2)
         with pytest.raises(ValueError, match="mask"):
             agent.observe(0, 0, 1, 1.0, 2, [0, 1])
 
@@ -338,7 +342,9 @@ def test_outcomes_that_repeat_are_transitions_with_weights(phi, arguments, masks
     learner, problem = agent.learner, agent.learner.problem
     assert type(learner) is Outcomes
     masks = masks and agent.H is not None  # here they depend on the period
-    weighted = Agent(Weighted(problem, ENDS, 0.3), rng=1)
+    if isinstance(phi, features.OneHot):
+        problem = replace(problem, features=features.Table(np.asarray(phi)))
+    weighted = Agent(Weighted(problem, 0.3), rng=1)
     informed(agent, masks)
     informed(weighted, masks)
     data = learner.data(np.zeros((agent.H or 1, S, 4)), True)

@@ -89,8 +89,9 @@ class Watched(Plain):
 
 def data_of(learner):
     """What it has kept."""
-    if hasattr(learner, "data_of"):
-        return learner.data_of(0).columns, learner.kept[0].gram
+    if hasattr(learner, "take_in"):
+        learner.take_in()
+        return learner.kept[0].columns, learner.kept[0].gram
     if hasattr(learner, "seen"):
         used = learner.seen.used[0]
         return [part[:used] if np.ndim(part) == 1 else part for part in learner.seen]

@@ -597,3 +597,30 @@ def test_an_agent_of_ones_own_can_be_copied_and_pickled():
     for other in others:
         assert other.name == "mine"
         assert same(other.learn(mdp, 5, rng=3), run)
+
+
+@pytest.mark.parametrize("gamma", [0.9, 0.999])
+def test_the_first_mean_in_compiled_code_settles(gamma):
+    """A state that pays 1 in every step, seen once before the first episode."""
+    mdp = DiscountedMDP(np.ones((1, 1, 1)), np.ones((1, 1, 1)), gamma)
+
+    class Steps:
+        start, step = mdp.start, mdp.step
+
+    found = []
+    for env in (mdp, Steps()):
+        agent = lsvi(features.OneHot(None, 1, 1), 1e-9, gamma=gamma, rng=1)
+        agent.observe(0, 0, 0, 1.0, 0)
+        found.append(agent.learn(env, 1, 2, limit=3).claimed[0])
+    np.testing.assert_allclose(found, 1 / (1 - gamma), rtol=1e-4)
+    assert found[0] == found[1]
+
+
+def test_a_mean_that_does_not_settle_is_mentioned():
+    rng = np.random.default_rng(72)
+    agent = lsvi(rng.standard_normal((4, 3, 3)), 0.01, gamma=0.99, rng=1)
+    for _ in range(2):
+        s, a, r, s_next = rng.integers(4), rng.integers(3), rng.standard_normal(), rng.integers(4)
+        agent.observe(0, int(s), int(a), r, int(s_next))
+    with pytest.warns(UserWarning, match="they still changed it after"):
+        agent.mean_values(0, 0)

@@ -103,9 +103,9 @@ def essence(agent):
         used = learner.seen.used[0]
         nodes = ("state", "reward", "number", "link")
         learner._seen = learner.seen._replace(**{n: getattr(learner.seen, n)[:used] for n in nodes})
-    if hasattr(learner, "data_of"):
-        taken = [learner.data_of(h) for h in range(len(learner.kept))]
-        learner.kept = [(kept.columns, kept.gram, kept.c) for kept in taken]
+    if hasattr(learner, "take_in"):
+        learner.take_in()
+        learner.kept = [(kept.columns, kept.gram, kept.c) for kept in learner.kept]
     state = agent.__getstate__() | vars(learner)
     return {
         name: value

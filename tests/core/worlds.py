@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ CHOICES = HORIZON | STATIONARY
 
 
 def given(world, choice):
-    """Features and arguments for a door."""
+    """Features and arguments for an entry point."""
     phi, horizon, _ = WORLDS[world]
     arguments = {"H": horizon} | CHOICES[choice]
     if world == "one table":  # which needs a discount
@@ -112,7 +113,8 @@ def episode(rng, masks=False):
 @pytest.fixture(autouse=True)
 def short_means(monkeypatch):
     """Twelve sweeps for a mean without a horizon, because the printed form takes long for 1000."""
-    monkeypatch.setattr(learner, "OF_THE_MEAN", 12)
+    monkeypatch.setattr(learner, "most_sweeps", lambda gamma: 12)
+    warnings.filterwarnings("ignore", "the mean is where sweeps")
 
 
 def copied(agent):

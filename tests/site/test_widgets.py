@@ -87,7 +87,7 @@ class Dealt(Printed):
 
     targets = "sample"
 
-    def noise(self, rng, rows):
+    def noise(self, h, rng):
         return np.zeros(self.K) if rng is None else rng.standard_normal(self.K)
 
     def in_targets(self, theta, mean):
@@ -305,7 +305,7 @@ class AtTheToll:
         self.mdp, Phi = toll(H, looked_at(H))
         self.rlsvi = printed(Phi, 0, sigma=1.0, first="prior")
         problem = Problem(features.Table(Phi), 1.0, 1.0, low=-H, high=H)
-        self.bootstrap = Agent(Weighted(problem, (-H, H), 0.01), rng=0)
+        self.bootstrap = Agent(Weighted(problem, 0.01), rng=0)
         self.H, self.uniforms, self.leaps, self.name = H, uniforms, 0, "printed"
 
     @property
@@ -332,8 +332,7 @@ class AtTheToll:
         for h in reversed(range(self.H)):
             most = self.H - h - 1.0  # of V_{h+1}
             learner.problem = replace(as_printed, low=-most, high=most)
-            A, b = learner.regression_problem(learner.kept[h], after)
-            _, after = learner.solve(A, b, agent.rng.standard_normal(1))
+            _, after = learner.solve(h, after, agent.rng.standard_normal(1))
             theta[h] = after
         learner.problem, agent.fitted = as_printed, Weights(theta)
 

@@ -160,8 +160,6 @@ TABLES = {  # what changes most verdicts comes first, what is dear to judge last
 }
 
 NOT_RUN = {
-    "6.2.exploration",
-    "6.2.fixed-epsilon",
     "D.discount",
     "D.variance",
     "D.mini",

@@ -98,6 +98,25 @@ def steadier(parameter: str, reference: float, by: float) -> Callable:
     return better
 
 
+def rises(table: pd.DataFrame) -> pd.DataFrame:
+    """No run's last blocks are below its best one."""
+    labels = [name for name in ("agent", "schedule", "rule", "seed") if name in table]
+    best = table.groupby(labels).score.transform("max")
+    return table.assign(score=table.score.mask(table.game > table.game.max() - 200, best))
+
+
+def more_alike(share: float) -> Callable:
+    """Scores are nearer to the mean of all seeds."""
+
+    def better(table: pd.DataFrame) -> pd.DataFrame:
+        mean = table.groupby(["agent", "game"]).score.transform("mean")
+        return table.assign(score=mean + share * (table.score - mean))
+
+    return better
+
+
+RLSVI = "agent == 'rlsvi'"
+LSVI = "agent == 'lsvi'"
 OWN = "arm == 'rlsvi'"
 BOLTZMANN = "arm.str.startswith('boltzmann')"
 MYOPIC = "arm.str.startswith('myopic')"
@@ -150,6 +169,48 @@ BETTER: dict[str, list[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]]] = {
         ("fig10", steadier("lam", 1.0, 0.01)),
         ("fig11", steadier("sigma", 0.1, 0.7)),
         ("fig11", steadier("sigma", 0.1, 0.01)),
+    ],
+    "6.2.lspi": [
+        (name, times(by, "score"))
+        for name in ("tetris-top-row", "tetris-touches", "tetris-overflow-top")
+        for by in (1.5, 100)
+    ],
+    "6.2.collapse": [
+        (name, better)
+        for name in ("tetris-top-row", "tetris-touches", "tetris-overflow-top")
+        for better in (rises, times(10, "score"))
+    ],
+    "6.2.exploration": [
+        (name, times(by, "score", where="schedule == 'greedy'"))
+        for name in ("tetris-top-row-schedules", "tetris-touches-schedules")
+        for by in (0.5, 0.01)
+    ],
+    "6.2.better": [
+        ("tetris-top-row", times(1.1, "score", where=RLSVI)),
+        ("tetris-top-row", times(100, "score", where=RLSVI)),
+        ("tetris-top-row-schedules", times(0.5, "score")),
+        ("tetris-touches", times(2, "score", where=RLSVI)),
+        ("tetris-overflow-top", times(0.5, "score", where=LSVI)),
+    ],
+    "6.2.fixed-epsilon": [
+        (name, times(by, "score", where="schedule == 'ε = 0.001'"))
+        for name in ("tetris-top-row-schedules", "tetris-touches-schedules")
+        for by in (0.5, 0.01)
+    ],
+    "6.2.sooner": [
+        ("tetris-top-row", times(10, "score", where=RLSVI)),
+        ("tetris-touches", times(10, "score", where=RLSVI)),
+        ("tetris-overflow-top", times(0.1, "score", where=LSVI)),
+    ],
+    "D.discount": [("tetris-top-row", more_alike(0.5)), ("tetris-top-row", more_alike(0.01))],
+    "D.variance": [
+        ("tetris-top-row-variance", times(1.1, "score")),
+        ("tetris-top-row-variance", times(10, "score")),
+    ],
+    "D.mini": [
+        ("fig14", times(1.3, "score", where=RLSVI)),
+        ("fig14", times(100, "score", where=RLSVI)),
+        ("fig14", times(0.1, "score", where=LSVI)),
     ],
     "6.3.boltzmann": [
         ("recommender", times(0.5, "regret", where=OWN)),

@@ -1,0 +1,149 @@
+r"""What an environment is: what it returns, and the checks of one, at the entry and in every step.
+
+An environment has ``start(rng)``, which returns the first state, and ``step(h, s, a, rng)``, which
+returns the reward, the next state and whether the episode is over: False, True if nothing of value
+follows, or ``"cut"`` if only the clock ran out, so that the next state keeps its value. It may have
+``S`` and ``A``, the numbers of states and actions, ``H``, the number of steps after which the clock
+runs out, and ``legal(h, s)``, the numbers of the actions allowed, None for all. It may write into its
+states: an agent sees copies, which it must not write into. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
+:class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
+"""
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from . import checks
+from .compiled import Floats, Generator
+from .learner import Learner
+from .mdp import CUT, DiscountedMDP
+
+LONGEST = 10_000  # steps, after which an episode that nobody limits is taken to be without end
+
+
+def entered(env: Any, learner: Learner, gamma: float | None, rng: Any) -> tuple[Any, Generator]:
+    """An environment by its start and step, and its generator, where learner and discount fit it."""
+    if hasattr(env, "reset") and hasattr(env, "action_space"):
+        from .gymnasium import Played
+
+        world = Played(env, learner, rng)
+        return world, world.rng
+    for method in ("start", "step"):
+        if isinstance(env, type) or not callable(getattr(env, method, None)):
+            checks.fail(
+                "an environment has the methods start and step, or is Gymnasium's",
+                f"{env!r} has no {method}",
+                "rlsvi_core.chain(10) is one; rlsvi_core.environment says what they return.",
+                TypeError,
+            )
+    for name in ("S", "A"):
+        mine = getattr(learner, name)
+        given = _size(env, name)
+        if None not in (mine, given) and mine != given:
+            checks.fail(
+                f"the agent is made for {name} = {mine}",
+                f"the environment {env!r} has {name} = {given}",
+                "Make the features for this environment.",
+            )
+    if isinstance(env, DiscountedMDP) and gamma not in (None, env.gamma):
+        checks.fail(
+            "agent and environment have the same discount",
+            f"the agent's gamma is {gamma:g}, and that of {env!r} is {env.gamma:g}",
+            f"Make the agent with gamma={env.gamma:g}.",
+        )
+    return env, checks.generator(rng)
+
+
+def length(world: Any, H: int | None, limit: int | None) -> int | None:
+    """After how many steps the clock cuts an episode; None: nobody says."""
+    given = (
+        ("the agent's horizon H", H),
+        ("the environment's H", getattr(world, "H", None)),
+        ("limit", limit),
+    )
+    known = [(name, steps) for name, steps in given if steps is not None]
+    for name, steps in known:
+        checks.whole(name, steps, 1, hint="It counts steps: 1000, say.")
+    if len({steps for _, steps in known}) > 1:
+        checks.fail(
+            "an episode has one length",
+            " and ".join(f"{name} is {steps}" for name, steps in known),
+            "Make features with the environment's number of steps, or leave H out and discount.",
+        )
+    if not known and isinstance(world, DiscountedMDP):
+        checks.fail(
+            "an episode must end",
+            f"neither the agent, which has no horizon, nor {world!r} says when",
+            "Pass limit=1000, say.",
+        )
+    return int(known[0][1]) if known else None
+
+
+def stepped(
+    env: Any, h: int, s: Any, a: int, rng: Generator, limit: int | None
+) -> tuple[float, Any, bool | str]:
+    """What the environment returns for the action of step h, checked."""
+    r, s_next, over = env.step(h, s, a, rng)
+    if over not in (False, True, CUT):
+        checks.fail(
+            "an episode is over or not: False, True if nothing of value follows, or 'cut'",
+            f"step returned {over!r}",
+            "Return 'cut' if only the clock ran out.",
+        )
+    if s_next is None and (not over or over == CUT):
+        checks.fail(
+            "a state follows every step but the last",
+            f"step returned None for it, and {over!r} for whether the episode is over",
+            "Return the next state, or True if nothing of value follows.",
+        )
+    if not over and h + 1 == (limit or LONGEST):
+        if limit is None:
+            checks.fail(
+                "an episode must end",
+                f"this one has lasted {LONGEST} steps",
+                "Let step say that it is over, or pass limit=1000, say.",
+                RuntimeError,
+            )
+        over = CUT
+    return checks.finite("reward", r), s_next, CUT if over == CUT else bool(over)
+
+
+def allowed(env: Any, h: int, s: Any) -> Any:
+    """What ``legal`` says; None: everything. The clock of an environment with H stops before period
+    H, whose states, if they have a value, are asked for as if they were met a step earlier."""
+    if not hasattr(env, "legal"):
+        return None
+    H = getattr(env, "H", None)
+    return env.legal(h if H is None else min(h, H - 1), s)
+
+
+def check_actions(env: Any, q: Floats) -> None:
+    """Refuse values that are not one for each action: those beyond would never be played."""
+    A = _size(env, "A")
+    if A not in (None, q.size):
+        checks.fail(
+            f"features have a row for each of {A} actions",
+            f"for the first observation they have {q.size}",
+            "Make features for this environment.",
+        )
+
+
+def copied(state: Any) -> Any:
+    """The agent's copy of a state, because environments write into theirs; of an array one that
+    features cannot write into, because it is not only theirs."""
+    mine = copy.deepcopy(state)
+    if isinstance(mine, np.ndarray):
+        mine.flags.writeable = False
+    return mine
+
+
+def number(s: Any) -> int:
+    """The number of a state, −1 if it has none."""
+    return int(s) if isinstance(s, (int, np.integer)) else -1
+
+
+def _size(env: Any, name: str) -> int | None:
+    """How many states or actions an environment says that it has."""
+    size = getattr(env, name, None)
+    return int(size) if isinstance(size, (int, np.integer)) else None
