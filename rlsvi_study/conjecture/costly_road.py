@@ -19,7 +19,7 @@ features are closed under Bellman's operator. Jin et al. also ask for at most �
 reward's weights and of :math:`\sum_{s'}\mu(s')`. That needs :math:`1/c^2 + 2 \le d`: with d > 3 there is
 a third state, which no episode reaches, and whose actions have the other d − 3 coordinates.
 
-The page *B. Proofs* has the theorem and its proof. There ρ = λσ² ≥ 1, λr² ≤ 1,
+The page *B. Proofs* has the theorem and its proof, with r̄ for r. There ρ = λσ² ≥ 1, λr² ≤ 1,
 :math:`n_0 = \lceil 20(\sigma/r)^2\log(20H)\rceil`, :math:`c^2 = \rho/(20n_0)` and
 L = ⌈6n₀/p⌉ ≤ 4n₀((r/b) 1.17^(H−2) − 2). Here σ = 1, as only ρ and λr² matter.
 """
