@@ -4,5 +4,6 @@ from .. import Topic
 
 TOPIC = Topic(
     tables=("gamble", "long-gamble", "toll", "costly-road", "largest-error"),
+    figures={"road": ("costly-road", "largest-error")},
     claims=("B",),
 )

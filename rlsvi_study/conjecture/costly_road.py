@@ -378,9 +378,12 @@ def regret_grows(means: Sequence[float]) -> str:
 
 
 def error_grows(errors: Mapping[int, float]) -> str:
-    """The word for the largest error, by the rule of ``runs``."""
+    """The word for the largest error, by the rule of ``runs``, whose two halves do not exclude each other:
+    errors whose share of H tends to a constant from below can meet both."""
     factors = [later / early for early, later in pairwise(errors.values())]
-    if all(later > early for early, later in pairwise(factors)):
-        return "grows"
     first, last = min(errors), max(errors)
-    return "does not grow" if errors[last] / last <= 1.5 * errors[first] / first else "between"
+    grows = all(later > early for early, later in pairwise(factors))
+    level = errors[last] / last <= 1.5 * errors[first] / first
+    if grows and level:
+        return "both"
+    return "grows" if grows else "does not grow" if level else "between"

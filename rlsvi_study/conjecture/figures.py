@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..style import BARS, COLOUR, LINE, canvas, digits, label_ends, shades, styled
+from .costly_road import errors
 from .gambles import gamble_bound, slopes
 from .toll import imagined, least_regret, looked_at
 
@@ -83,24 +84,38 @@ def toll(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def costly_road(table: pd.DataFrame) -> Figure:
-    """Mean regret on the costly road over √T, against H, by what is done with values."""
+def costly_road(regret: pd.DataFrame, error: pd.DataFrame) -> Figure:
+    """The costly road by H: mean regret over √T, and the largest error of a sampled value, which is drawn
+    for random linear MDPs, too."""
+    fig, (above, below) = canvas(1, 2, height=6.6)
     agents = {
         "printed": (OWN, "as printed"),
-        "bootstrap": (COLOUR["weights"], "bootstrap"),
         "truncated": (DARK, "truncated\nto [−H, 0]"),
+        "bootstrap": (COLOUR["weights"], "bootstrap"),
     }
-    fig, ax = canvas(height=3.6)
-    over = table.assign(over=table.regret / np.sqrt(table.H * table.episodes))
+    worlds = {
+        "costly road": (OWN, "costly road"),
+        "random coordinates": (PALE, "random linear\nMDPs"),
+        "simplex": (PALE, ""),
+    }
+    over = regret.assign(over=regret.regret / np.sqrt(regret.H * regret.episodes))
     ends = {}
     for agent, (colour, name) in agents.items():
         own = over[over.agent == agent]
-        sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=ax)
+        sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=above)
         ends[name] = own[own.H == own.H.max()].over.mean(), colour
-    at = table.groupby("H").episodes.first()
-    ax.set(yscale="log", xlabel="horizon H (in brackets: episodes L)", ylabel=OVER)
-    ax.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
-    label_ends(ax, ends)
+    at = regret.groupby("H").episodes.first()
+    above.set(xlabel="horizon H (in brackets: episodes L)", ylabel=OVER)
+    above.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
+    label_ends(above, ends)
+    ends = {}
+    for world, (colour, name) in worlds.items():
+        means = errors(error, world)
+        below.plot(list(means), list(means.values()), color=colour, marker="o")
+        if name:
+            ends[name] = means[max(means)], colour
+    below.set(xlabel="horizon H", ylabel="largest error", yscale="log", xticks=list(means))
+    label_ends(below, ends)
     return fig
 
 
@@ -184,5 +199,5 @@ DRAW = {
     "gamble": gambles,
     "long-gamble": gambles,
     "toll": toll,
-    "costly-road": costly_road,
+    "road": costly_road,
 }

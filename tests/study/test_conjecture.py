@@ -471,6 +471,28 @@ def test_growth_is_judged_by_the_rule_that_was_fixed():
     assert costly_road.error_grows({10: 3.0, 20: 7.0, 40: 21.0}) == "grows"
     assert costly_road.error_grows({10: 3.0, 20: 9.0, 40: 19.0}) == "between"
     assert costly_road.error_grows({10: 3.0, 20: 9.0, 40: 17.0}) == "does not grow"
+    assert costly_road.error_grows({10: 3.0, 20: 5.5, 40: 10.9}) == "both"
+
+
+def test_on_the_costly_road_only_values_that_end_at_zero_do_little_harm():
+    table, words = claims.STORED["costly-road"], {}
+    over = {agent: costly_road.over_root_T(table, agent) for agent in table.agent.unique()}
+    for agent, means in over.items():
+        words[agent] = costly_road.regret_grows([one.mean for one in means.values()])
+    assert words["truncated"] == words["bootstrap"] == "does not grow"
+    assert over["wide"].items() <= over["printed"].items()  # the same agent, leap for leap
+    assert over["printed"][40].low > 5 * over["printed"][10].high
+    late = table[table.H >= 20].groupby("agent").late.min()
+    assert late["printed"] > 1000 > 0 == late["truncated"] == late["bootstrap"]
+
+
+def test_errors_grow_on_the_costly_road_and_are_a_constant_share_of_h_in_random_mdps():
+    table = claims.STORED["largest-error"]
+    errors = {world: costly_road.errors(table, world) for world in table.world.unique()}
+    assert costly_road.error_grows(errors.pop("costly road")) == "grows"
+    for one in errors.values():
+        assert costly_road.error_grows(one) == "both"
+        assert 0.8 < one[80] / 80 / (one[10] / 10) < 1
 
 
 def test_the_conjectures_sentence_is_of_all_runs_and_over_root_T():
