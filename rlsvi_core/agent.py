@@ -243,6 +243,8 @@ class Agent:
         self.count[0] += 1
 
     def _draw(self) -> None:
+        if self.fitted is None and not self.sample:  # LSVI goes on from the mean that has settled
+            self.fitted = self.learner.fit(None, None)
         self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
         self._stale = False
         self._at_mean = None

@@ -37,6 +37,7 @@ from .regression import fill_noise
 
 ENDED = -1  # in place of a numbered next state: nothing of value follows
 NO_DRAWS = np.random.default_rng(0)  # what compiled code is handed for the mean; none draws from it
+ROUNDING = 1e-12  # a share of the largest weight, by which rounding may change it in each sweep
 GROWN = 1e90  # a weight that no data explain
 
 
@@ -190,13 +191,15 @@ def most_sweeps(gamma: float) -> int:
     return math.ceil(min(max(enough, 1000), 100_000))
 
 
-def mention_unsettled(gamma: float) -> None:
-    """The mean without a horizon is then no function of the data, but of where it was left."""
-    checks.warn(
-        "the mean is where sweeps change nothing more",
-        f"with gamma={gamma:g} they still changed it after {most_sweeps(gamma)}",
-        "Discount more, or pass value_range; features may extrapolate.",
-    )
+def check_settled(gamma: float, change: float, size: float) -> None:
+    """Mention a mean without a horizon that the last sweep has changed by more than rounding does:
+    it depends on where it was left."""
+    if gamma > 0 and change > 1e-9 * size:
+        checks.warn(
+            "the mean is where sweeps change nothing more",
+            f"with gamma={gamma:g} they still changed it after {most_sweeps(gamma)}",
+            "Discount more, or pass value_range; features may extrapolate.",
+        )
 
 
 class Weights(NamedTuple):
@@ -238,11 +241,12 @@ class Regressions(Learner):
             mean[h], theta[h] = self.solve(h, after, noise)
             check_growth(theta[h])
             after = self.in_targets(theta, mean)[h]
-            if self.H is None and np.array_equal(theta[h], last):
+            change = np.abs(theta[h] - last).max()
+            size = np.abs(theta[h]).max()
+            if self.H is None and change <= (ROUNDING * size if rng is None else 0.0):
                 break  # so it will stay
-        else:
-            if self.H is None and rng is None and before is None and self.problem.gamma > 0:
-                mention_unsettled(self.problem.gamma)
+        if self.H is None and rng is None and before is None:
+            check_settled(self.problem.gamma, change, size)
         return Weights(theta, mean)
 
     def fits(self, rng: Generator | None, before: Weights | None) -> Iterator[tuple[int, Any]]:

@@ -77,7 +77,7 @@ from scipy.linalg import cho_factor, cho_solve
 from .. import checks
 from ..compiled import Array, Floats, Generator, inlined, jit
 from ..features import OneHot, Table
-from ..learner import ENDED, NO_DRAWS, Learner, Problem, Targets, mention_unsettled
+from ..learner import ENDED, NO_DRAWS, Learner, Problem, Targets, check_settled
 from ..loop import Task, compiled_loop
 from ..regression import factorise, solve, solve_transposed
 from . import counts
@@ -281,11 +281,11 @@ class Outcomes(counts.Table):
         look_ahead(data.closed, 0, Q, data.targets, V)
         for sweep in range(self.problem.sweeps(rng, before)):
             _solve(data, 0, V, U, sweep > 0)
-            if not look_ahead(data.closed, 0, Q, data.targets, V):
+            change = look_ahead(data.closed, 0, Q, data.targets, V)
+            if change == 0.0:
                 break
-        else:
-            if rng is None and before is None and self.problem.gamma > 0:
-                mention_unsettled(self.problem.gamma)
+        if rng is None and before is None:
+            check_settled(self.problem.gamma, change, np.abs(Q[np.isfinite(Q)]).max())
         return Q
 
 

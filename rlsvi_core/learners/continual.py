@@ -34,7 +34,7 @@ from .. import checks
 from ..acting import highest, row_values
 from ..compiled import Floats, Generator, jit
 from ..features import Table
-from ..learner import ENDED, NO_DRAWS, Learner, check_growth, mention_unsettled, most_sweeps
+from ..learner import ENDED, NO_DRAWS, ROUNDING, Learner, check_growth, check_settled, most_sweeps
 from ..regression import check_ridge, draw, fill_noise, solve_transposed
 from .sums import Statistics, add_transition, no_data
 
@@ -143,11 +143,12 @@ class Continual(Learner):
                 last = theta.copy()
                 estimate(self.Phi, self.sums, self.gamma, 1.0, 0.0, NO_DRAWS, theta[0], w)
                 check_growth(theta)
-                if np.array_equal(theta, last):
+                change = np.abs(theta - last).max()
+                size = np.abs(theta).max()
+                if change <= ROUNDING * size:
                     break
-            else:
-                if before is None:
-                    mention_unsettled(self.gamma)
+            if before is None:
+                check_settled(self.gamma, change, size)
         return Moved(theta, w)
 
     def add(

@@ -43,7 +43,7 @@ from .. import checks
 from ..acting import highest
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import OneHot
-from ..learner import ENDED, NO_DRAWS, Learner, Masks, Problem, Targets, mention_unsettled
+from ..learner import ENDED, NO_DRAWS, Learner, Masks, Problem, Targets, check_settled
 from ..loop import COMPILED, Task, compiled_loop
 from ..regression import draw_weight, noise
 
@@ -139,15 +139,15 @@ def forbid(closed: Array, h: int, Q: Floats) -> None:
 
 
 @inlined
-def look_ahead(closed: Array, h: int, Q: Floats, targets: Targets, V: Floats) -> bool:
-    """Fill V with γṼ_h as it stands in targets, truncated; returns whether that changes it."""
+def look_ahead(closed: Array, h: int, Q: Floats, targets: Targets, V: Floats) -> float:
+    """Fill V with γṼ_h as it stands in targets, truncated; returns by how much that changes it."""
     forbid(closed, h, Q)
-    changed = False
+    change = 0.0
     for s in range(V.shape[0]):
         value = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
-        changed |= value != V[s]
+        change = max(change, abs(value - V[s]))
         V[s] = value
-    return changed
+    return change
 
 
 @jit
@@ -190,14 +190,14 @@ def sweep(
     closed: Array,
     rng: Generator,
     Q: Floats,
-) -> bool:
+) -> float:
     """So many fits of one table that follows itself, all with the same noise; the targets of the
-    first have the values that Q is given with. One that changes no value is the last; returns
-    whether there was one."""
+    first have the values that Q is given with. One that changes no value is the last; returns by how
+    much the last one changed them."""
     _, S, A = Q.shape
     V = np.zeros(S)
     z = np.zeros((S, A))
-    look_ahead(closed, 0, Q, targets, V)
+    change = look_ahead(closed, 0, Q, targets, V)
     if sigma > 0.0:
         for a in range(A):  # the order of the printed form's features
             for s in range(S):
@@ -212,9 +212,10 @@ def sweep(
                 if n > 0.0:
                     total = target_sum(seen, 0, s, a, V)
                     Q[0, s, a] = draw_weight(n + ridge, total, sigma, z[s, a])
-        if not look_ahead(closed, 0, Q, targets, V):
-            return True
-    return False
+        change = look_ahead(closed, 0, Q, targets, V)
+        if change == 0.0:
+            break
+    return change
 
 
 class Data(NamedTuple):
@@ -231,14 +232,14 @@ class Data(NamedTuple):
 
 
 @jit
-def _fit(data: Data, rng: Generator) -> bool:
-    """Returns whether more sweeps would change nothing."""
+def _fit(data: Data, rng: Generator) -> float:
+    """Returns by how much the last of several sweeps changed the values."""
     seen, prior, ridge, sigma, targets, sweeps, closed, Q = data
     if not prior and seen.used[1] == 0:
-        return True
+        return 0.0
     if sweeps == 0:
         value_iteration(seen, ridge, sigma, targets, closed, rng, Q)
-        return True
+        return 0.0
     return sweep(seen, ridge, sigma, targets, sweeps, closed, rng, Q)
 
 
@@ -360,9 +361,9 @@ class Counts(Table):
         data = self.data(Q, rng is not None)
         if self.H is None:
             data = data._replace(sweeps=self.problem.sweeps(rng, before))
-        settled = _fit(data, NO_DRAWS if rng is None else rng)
-        if rng is None and before is None and self.problem.gamma > 0 and not settled:
-            mention_unsettled(self.problem.gamma)
+        change = _fit(data, NO_DRAWS if rng is None else rng)
+        if rng is None and before is None:
+            check_settled(self.problem.gamma, change, np.abs(Q[np.isfinite(Q)]).max())
         return Q
 
     def data(self, fitted: Floats, sample: bool) -> Data:

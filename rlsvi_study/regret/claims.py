@@ -482,7 +482,7 @@ def optimistic_algorithms(tables: Frames = STORED) -> Judged:
     named; the bound of UCBVI, of 2017, is better still.
 
     Those bounds are for the worst case, Theorem 1 for a mean over a prior. Measured, with both agents
-    tuned alike, UCBVI's regret is {ratio:.2g} times RLSVI's, the choice of the factors included; best
+    tuned alike, UCBVI's regret is {ratio:.1f} times RLSVI's, the choice of the factors included; best
     are {best[ucbvi]:.2g} of its bonus and {best[rlsvi]:.2g} of Theorem 1's σ. With its published bonus
     UCBVI plays uniformly in {idle} of {mdps} MDPs.
     """

@@ -571,13 +571,14 @@ def test_steps_of_an_mdp_of_ones_own_are_played(phi, make_mdp):
 
 @pytest.mark.parametrize("phi", [features.OneHot(3, 5, 2), np.ones((3, 5, 2, 1))])
 def test_masks_are_not_forgotten_where_there_are_none(phi):
-    """An MDP allows everything, always, but what came before it says otherwise."""
-    mdp = FiniteMDP.stationary(np.full((5, 2, 5), 0.2), np.zeros((5, 2)), 3)
+    """An MDP says nothing of them, and what forbidden actions would pay is not earned."""
+    pays = np.zeros((3, 5, 2))
+    pays[1, :, 0] = 1.0
+    mdp = FiniteMDP(np.full((3, 5, 2, 5), 0.2), pays)
     agent = rlsvi(phi, rng=1)
     for s in range(5):
         agent.observe(0, 0, 0, 0.0, s, [1])
-    with pytest.raises(ValueError, match="the same at every visit"):
-        agent.learn(mdp, 5, rng=2)
+    assert not agent.learn(mdp, 5, rng=2).reward.any()
 
 
 class Named(Agent):
