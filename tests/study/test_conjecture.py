@@ -399,6 +399,15 @@ def test_the_tolls_bound_is_what_one_start_at_the_side_gives():
     assert 0.999 * exact < least_regret(L) <= exact
 
 
+def test_without_a_reward_in_period_0_the_long_gamble_fails_from_four_periods_on():
+    def power(H, x):
+        certainty = gambles.certainty(H, x) * (H - 1) ** 2 / H**2
+        return 1 - float(gambles.divergence(arb(x))) / certainty
+
+    best = {H: max(power(H, i / 100) for i in range(5, 100)) for H in (3, 4, 8)}
+    assert best[3] < 0.5 < best[4] < best[8]
+
+
 def test_a_silence_by_hand():
     play = [norm.cdf(z) for z in (-2 / math.sqrt(2), 2 / math.sqrt(2))]
     assert gambles.silence(1.0, 1) == pytest.approx(math.log(0.45 / play[0] + 0.55 / play[1]))
