@@ -11,11 +11,14 @@ import pytest
 
 from rlsvi_study import catalogue
 from rlsvi_study.engine import Tables
+from rlsvi_study.judging import verdicts
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 from rlsvi_study.judging.register import settle
+from rlsvi_study.tetris.runs import RULES
 
 REGISTER = catalogue.claims()
 STORED = Tables(catalogue.EXPERIMENTS)
+STANDS = verdicts.stored()
 ORDER = [FAILS, DEPENDS, HOLDS]
 RATES = ["regret", "expected_regret"]
 
@@ -279,8 +282,12 @@ BETTER: dict[str, list[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]]] = {
     ids=[f"{id}-{name}-{k}" for id, rows in BETTER.items() for k, (name, _) in enumerate(rows)],
 )
 def test_better_never_lowers_a_verdict(id, name, better):
-    """The words, which may no longer fit, are left out."""
+    """Nor that under one ending rule of Tetris, which may not decide alone. The words, which may no
+    longer fit, are left out."""
     one, tables = REGISTER[id], ChainMap({name: better(STORED[name])}, STORED)
     judge = functools.partial(one.judge, tables)
     now = settle(dataclasses.replace(one, judge=judge, found="", evidence=""))
     assert ORDER.index(now.verdict) >= ORDER.index(one.verdict)
+    for rule in RULES.keys() & STANDS[id].numbers.get("by", {}).keys():
+        then = STANDS[id].numbers["by"][rule]
+        assert ORDER.index(now.numbers["by"][rule]) >= ORDER.index(then), rule
