@@ -1,9 +1,10 @@
 """The thresholds that turn a number into a verdict.
 
-One that is not a convention of statistics was chosen after seeing the data. Such a word of the
-paper's ("roughly", "much") has two ends, a kind and a strict one, and a claim that uses it is judged
-at both: if they disagree, it depends on how the word is read (``register.settle``). Numbers in a
-finding are computed with the value between them. A judge takes its thresholds as an argument,
+One that is not a convention of statistics was chosen after seeing the data. It has two ends, a kind
+and a strict one, where it gives a number to a word of the paper's ("roughly", "much") or to how we
+measure one ("flat" for "learns"). A claim that uses it is judged at both: if they disagree, it
+depends on how the word is read (``register.settle``). "blocks" has none: how much of a run one must
+see is no reading of the paper. Numbers in a finding are computed with the value between the ends. A judge takes its thresholds as an argument,
 ``limits=CHOSEN``, so that it can be asked at other values.
 """
 
@@ -34,7 +35,9 @@ THRESHOLDS = {
         0.9, "the share of runs that must learn for “it learns”; 45 of 50", (0.8, 0.95)
     ),
     "consistently": Threshold(0.95, "the share of runs for “consistently”", (0.9, 0.98)),
-    "roughly": Threshold(2, "within a factor of two of a number that the paper rounds", (1.5, 3)),
+    "roughly": Threshold(
+        2, "within a factor of two of what the paper rounds or approximates", (1.5, 3)
+    ),
     "same regret": Threshold(
         2,
         "“remarkably stable”: at most so many times the regret at the reference value",
@@ -69,7 +72,6 @@ THRESHOLDS = {
         8,
         "so many blocks after the first good one, at least, for a curve to be "
         "asked whether it declines: the last four are compared with the best",
-        (6, 12),
     ),
     "collapse": Threshold(
         0.5,
