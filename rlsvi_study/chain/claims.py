@@ -137,9 +137,10 @@ def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     {by[750]}.
 
     Flat: from there on to episode 2000 a run earns {share:.0%} of the optimum. In the median run the
-    tenth reward comes in episode {tenth:.0f}. That a run never lapses again, as {stopped[500]} do by
-    episode 500, the text excludes: it takes ten rewards for learning and says “essentially
-    maintains”; the last suboptimal policy of the median run is {last:.0f}.
+    tenth reward comes in episode {tenth:.0f}. That a run plays only the optimal policy from then on, as
+    {stopped[500]} of {seeds} do from episode 500, is excluded by the text, which says “essentially
+    maintains” and takes ten rewards for learning; the last suboptimal policy of the median run is
+    {last:.0f}.
     """
     runs = tables["fig2a"].query("agent == 'rlsvi'")
     curves = runs.pivot(index="episode", columns="seed", values="expected_regret")
