@@ -28,9 +28,9 @@ rounding), ``symbolic`` (computer algebra), ``certified`` (ball arithmetic: a pr
 (finitely many cases of a statement about all), ``Monte Carlo`` (stated error rate), ``experiment``
 (computed from a stored table), ``reading`` (the text or the literature is at issue).
 
-``main`` marks the twenty claims that matter most, by our choice: what the abstract and the
-introduction claim for RLSVI, Theorem 1, its two lemmas and Conjecture 1, and the one or two
-sentences that each of Figures 2 to 9 is there for.
+``main`` marks the twenty claims that matter most, by our choice: the gains that abstract and
+introduction claim for RLSVI, Theorem 1 and what is said of its rate, two lemmas and Conjecture 1,
+example 1 on dithering, and of section 6 one to three sentences of the text around each of Figures 2 to 9.
 
 The register is empty until topics enter their claims, as each does when its ``claims`` module is
 imported; ``catalogue.claims()`` has them all. What the judges found is stored (``verdicts.py``):
