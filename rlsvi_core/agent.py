@@ -21,8 +21,9 @@ from . import checks
 from .acting import action_probabilities, choose, highest
 from .compiled import Array, Floats, Generator, Seed
 from .environment import allowed, check_actions, copied, entered, length, number, stepped
-from .learner import Learner, positions
+from .learner import Learner, check_redraw, positions
 from .loop import Task, bar, chunks, patience
+from .mdp import CUT, FiniteMDP
 from .record import Run, empty_run, part
 
 Epsilon = float | Callable[[int], float]
@@ -39,12 +40,12 @@ class Agent:
     Parameters
     ----------
     learner : Learner
-        What keeps data and fits values to them.
+        What keeps data and fits values to them; those of this agent alone.
     sample : bool
         Act on draws (RLSVI) or on the mean (LSVI).
     epsilon : float or callable
         The probability of a uniformly random action (Algorithm 5), or a function of the episode,
-        0, 1, …, that returns it.
+        0, 1, …, that returns it and looks at nothing else: it may be called ahead.
     eta : float
         The temperature of a ∝ exp(Q/η) (Algorithm 4); 0 is the greedy limit.
     redraw : int or callable, optional
@@ -91,6 +92,9 @@ class Agent:
                 f"epsilon is {epsilon!r} (Algorithm 5) and eta {eta:g} (Algorithm 4)",
                 "Choose one and leave the other 0.",
             )
+        check_redraw(redraw)
+        if gamma is None:
+            gamma = getattr(learner, "gamma", None)
         if gamma is not None:
             gamma = checks.between("gamma", gamma, 0, 1, hint="It discounts what follows.")
         self.learner: Any = learner
@@ -231,9 +235,8 @@ class Agent:
 
     def _dither(self, episode: int) -> float:
         """The probability of a uniformly random action in an episode."""
-        return (
-            _probability(self.epsilon(max(episode, 0))) if callable(self.epsilon) else self.epsilon
-        )
+        epsilon = self.epsilon
+        return _probability(epsilon(max(episode, 0)) if callable(epsilon) else epsilon)
 
     # What Algorithm 2 is made of.
 
@@ -246,6 +249,13 @@ class Agent:
         if self.fitted is None and not self.sample:  # LSVI goes on from the mean that has settled
             self.fitted = self.learner.fit(None, None)
         self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
+        if self.fitted is None:
+            checks.fail(
+                "a learner's fit returns what the next episode is played by",
+                f"that of {self.learner!r} returned None",
+                "Return it, and let values read it: it may be the mean or a draw.",
+                TypeError,
+            )
         self._stale = False
         self._at_mean = None
         self._begin()
@@ -283,14 +293,12 @@ class Agent:
         of a finite horizon r includes the terminal reward. ``legal_next`` lists the actions allowed
         in s_next, None: all. Where states are numbers it is told once for all: it is the same at
         every visit in a period, and what it leaves out has the value −∞ from then on."""
-        self._take_in(h, s, a, checks.finite("r", r), s_next, legal_next)
-
-    def _take_in(self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal: Any) -> None:
+        r = checks.finite("r", r)
         self._at_mean = None  # first: it will not be up to date
-        if legal is None:
+        if legal_next is None:
             self.learner.add(h, s, a, r, s_next)
         else:  # which only a learner that takes masks has to know
-            self.learner.add(h, s, a, r, s_next, legal)
+            self.learner.add(h, s, a, r, s_next, legal_next)
         self.count[1] += 1
         self._stale = True
         if callable(self.redraw):
@@ -306,9 +314,11 @@ class Agent:
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
         generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.
         """
-        q = self.mean_values(h, s, legal)
-        rng = self._mean()[1]
-        return choose(q, 0.0, 0.0, np.empty(q.size), rng.random())
+        return self._best(self.mean_values(h, s, legal))
+
+    def _best(self, q: Floats) -> int:
+        ties = self._mean()[1]
+        return choose(q, 0.0, 0.0, np.empty(q.size), ties.random())
 
     def learn(
         self,
@@ -339,8 +349,8 @@ class Agent:
             Steps after which the clock cuts an episode, where neither the environment nor a
             horizon says so.
         exact : bool or array_like
-            Also evaluate each episode's policy, or those of some, by dynamic programming (finite
-            MDPs).
+            Also evaluate each episode's policy by dynamic programming, or those of some, for which it
+            has True in an array (a FiniteMDP, and an agent with a horizon).
         progress : bool
             Show a bar.
 
@@ -352,19 +362,25 @@ class Agent:
         self._run = run = empty_run(episodes)
         world, rng = entered(env, self.learner, self.gamma, rng)
         limit = length(world, self.H, limit)
-        exact = np.broadcast_to(np.asarray(exact, bool), run.reward.shape)
-        if exact.any() and (self.H is None or not hasattr(world, "evaluate")):
+        exact = np.asarray(exact)
+        if exact.dtype != bool or exact.shape not in ((), run.reward.shape):
             checks.fail(
-                "a policy is evaluated exactly over a horizon, where the law is known",
+                "exact is True, False, or one of them for each episode",
+                f"it has type {exact.dtype} and shape {exact.shape}, for {len(run.reward)} episodes",
+                "Pass exact=np.arange(episodes) % 10 == 0, say.",
+            )
+        exact = np.broadcast_to(exact, run.reward.shape)
+        changed = isinstance(world, FiniteMDP) and type(world) is not FiniteMDP
+        if exact.any() and (self.H is None or changed or not hasattr(world, "evaluate")):
+            checks.fail(
+                "a policy is evaluated exactly by an agent with a horizon, where the law is known",
                 f"exact is True, for {self.learner!r} on {world!r}",
-                "Leave exact out.",
+                "Leave exact out; or give the agent H, and a FiniteMDP itself, no subclass.",
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
         with patience() as ask, bar(len(run.reward), progress) as done:
-            play = None
-            if self.redraw is itself or not callable(self.redraw):
-                play = self.learner.compiled(world, limit)
+            play = self.learner.compiled(world, limit) if self._plays_as_compiled() else None
             if play is None:
                 self._play_by_steps(world, limit, exact, rng, run, ask, done)
             else:
@@ -374,7 +390,8 @@ class Agent:
     def evaluate(
         self, env: Any, episodes: int, rng: Any = None, *, limit: int | None = None
     ) -> Floats:
-        """Play on the mean, without learning; see :meth:`greedy`.
+        """Play on the mean, without learning; see :meth:`greedy`. A Gymnasium environment goes on
+        from where this leaves it, with the seed given here: evaluate on one of its own.
 
         Parameters
         ----------
@@ -394,11 +411,27 @@ class Agent:
             h = 0
             over: bool | str = False
             while not over:
-                a = self.greedy(h, copied(state), allowed(world, h, state))
+                q = self.mean_values(h, copied(state), allowed(world, h, state))
+                if h == 0:
+                    check_actions(world, q)
+                a = self._best(q)
                 r, state, over = stepped(world, h, state, a, rng, limit)
                 reward[i] += r
                 h += 1
         return reward
+
+    def _plays_as_compiled(self) -> bool:
+        """Whether compiled code knows when this agent draws again, and neither it nor its learner
+        has a method of its own for what that code does."""
+        acts = {"plan", "act", "observe"}
+        return (
+            (self.redraw is itself or not callable(self.redraw))
+            and not checks.overridden(type(self), acts, {"learn"})
+            and not acts & vars(self).keys()
+            and not checks.overridden(
+                type(self.learner), {"fit", "values", "add"}, {"compiled", "loop"}
+            )
+        )
 
     def _play(
         self,
@@ -476,7 +509,9 @@ class Agent:
                 s_next = copied(state)
                 ended = over is True
                 legal = None if ended or h + 1 == self.H else allowed(env, h + 1, state)
-                self._take_in(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
+                self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
+                if over == CUT and self.H is not None and h + 1 < self.H:
+                    _mention_cut(h + 1, self.H)
                 run.reward[i] += r
                 run.furthest[i] = max(run.furthest[i], number(s_next))
                 s = s_next
@@ -490,6 +525,14 @@ class Agent:
 def _probability(epsilon: Any) -> float:
     return checks.between(
         "epsilon", epsilon, 0, 1, hint="It is a probability: 0 is greedy, 1 uniformly random."
+    )
+
+
+def _mention_cut(steps: int, H: int) -> None:
+    checks.warn(
+        "an agent with a horizon learns from episodes as long as that",
+        f"the clock has cut one after {steps} of {H} steps, and the values of the rest stay noise",
+        "Make the agent with the clock's number of steps, or leave H out and discount.",
     )
 
 

@@ -244,6 +244,16 @@ def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     return distribution("policy", array("policy", mu, shape, hint=hint))
 
 
+def overridden(kind: type, names: set[str], by: set[str]) -> bool:
+    """Whether a subclass has one of these methods of its own, below what rests on its parent's."""
+    for one in kind.__mro__:
+        if by & vars(one).keys():
+            return False
+        if names & vars(one).keys():
+            return True
+    return False
+
+
 def read_only(values: Array) -> Array:
     """The same array, not to be written into, because what was computed from it would not follow."""
     view = values.view()

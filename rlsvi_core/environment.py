@@ -4,12 +4,13 @@ An environment has ``start(rng)``, which returns the first state, and ``step(h, 
 returns the reward, the next state and whether the episode is over: False, True if nothing of value
 follows, or ``"cut"`` if only the clock ran out, so that the next state keeps its value. It may have
 ``S`` and ``A``, the numbers of states and actions, ``H``, the number of steps after which the clock
-runs out, and ``legal(h, s)``, the numbers of the actions allowed, None for all. It may write into its
+runs out, and ``legal(h, s)``, the numbers of the actions allowed (no mask of 0 and 1), None for all. It may write into its
 states: an agent sees copies, which it must not write into. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
 :class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
 """
 
 import copy
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,11 @@ def entered(env: Any, learner: Learner, gamma: float | None, rng: Any) -> tuple[
                 f"the environment {env!r} has {name} = {given}",
                 "Make the features for this environment.",
             )
-    if isinstance(env, DiscountedMDP) and gamma not in (None, env.gamma):
+    if (
+        isinstance(env, DiscountedMDP)
+        and gamma is not None
+        and not isclose(gamma, env.gamma, rel_tol=1e-6)
+    ):
         checks.fail(
             "agent and environment have the same discount",
             f"the agent's gamma is {gamma:g}, and that of {env!r} is {env.gamma:g}",
@@ -84,7 +89,15 @@ def stepped(
     env: Any, h: int, s: Any, a: int, rng: Generator, limit: int | None
 ) -> tuple[float, Any, bool | str]:
     """What the environment returns for the action of step h, checked."""
-    r, s_next, over = env.step(h, s, a, rng)
+    outcome = env.step(h, s, a, rng)
+    if not isinstance(outcome, tuple) or len(outcome) != 3:
+        checks.fail(
+            "step returns the reward, the next state and whether the episode is over",
+            f"that of {env!r} returned {outcome!r}",
+            "Return (r, s_next, over); an environment of Gymnasium's is taken as it is.",
+            TypeError,
+        )
+    r, s_next, over = outcome
     if over not in (False, True, CUT):
         checks.fail(
             "an episode is over or not: False, True if nothing of value follows, or 'cut'",

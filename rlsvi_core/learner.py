@@ -139,9 +139,13 @@ class Options:
         if self.sweeps is not None:
             hint = "The paper fits once per episode; 10 is usual."
             checks.whole("sweeps", self.sweeps, 1, hint=hint)
-        if self.redraw not in (None, math.inf) and not callable(self.redraw):
-            hint = "It counts steps; or pass a function whose values recur, or math.inf for never."
-            checks.whole("redraw", self.redraw, 1, hint=hint)
+        check_redraw(self.redraw)
+
+
+def check_redraw(redraw: Any) -> None:
+    if redraw not in (None, math.inf) and not callable(redraw):
+        hint = "It counts steps; or pass a function whose values recur, or math.inf for never."
+        checks.whole("redraw", redraw, 1, hint=hint)
 
 
 class Targets(NamedTuple):

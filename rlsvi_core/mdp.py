@@ -243,6 +243,9 @@ class FiniteMDP:
             self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model
         )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        checks.set_fields(self, **state)  # a copy is as fixed as what it was made of
+
     def __repr__(self) -> str:
         return f"FiniteMDP(H={self.H}, S={self.S}, A={self.A})"
 
@@ -465,6 +468,9 @@ class DiscountedMDP:
             A=one.A,
             model=one.model,
         )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        checks.set_fields(self, **state)  # a copy is as fixed as what it was made of
 
     def __repr__(self) -> str:
         return f"DiscountedMDP(S={self.S}, A={self.A}, gamma={self.gamma:g})"

@@ -16,7 +16,7 @@ class Run(NamedTuple):
     reward
         The sum of its rewards.
     expected
-        The exact expected reward of the policy that was played; NaN without ``exact=True``.
+        The exact expected reward of the policy as it was planned; NaN without ``exact=True``.
     claimed
         What the agent's own values promised at its first state.
     opening

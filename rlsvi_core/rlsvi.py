@@ -239,8 +239,8 @@ def rlsvi(
         The least and the largest optimal value: the (discounted) sum of rewards that the best
         policy earns on average from the worst state and from the best. Sets λ and σ by
         :func:`rlsvi_core.regression.suggest_parameters`, and next values are truncated to it.
-        Where every step costs it ends at 0: a range that is too wide does not stop regression from
-        amplifying noise. Nothing tells you that it is wrong: compare it with the returns that you see.
+        Where every step costs it ends at 0, as too wide a range can do as badly as none. Nothing
+        tells you that it is wrong: compare it with the returns that you see.
     H : int, optional
         Number of periods, where features have none of their own.
     gamma : float, optional

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import MOST, array, array_size, fail, index, numbers, whole
+from ..checks import MOST, array, array_size, fail, index, numbers, overridden, whole
 from ..compiled import Array, Floats
 
 __all__ = ["FeatureMap", "OneHot", "PerAction", "one_hot"]
@@ -81,11 +81,12 @@ class FeatureMap:
         if not isinstance(features, FeatureMap):
             return Computed(features, H) if callable(features) else Table(features, H)
         _horizon(features.H)
-        if H in (None, features.H):
-            return features
-        if features.H is not None:
+        if features.H is not None and H not in (None, features.H):
             fail(f"H is the features' own, {features.H}", f"H={H} was given", "Leave it out.")
-        return features._over(H)
+        phi: FeatureMap = features if H in (None, features.H) else features._over(H)
+        ours = isinstance(phi, (OneHot, PerAction, Table))
+        changed = overridden(type(phi), {"__call__"}, {"compact", "_over"})
+        return Called(phi) if ours and changed else phi
 
     def _over(self, H: int | None) -> "FeatureMap":
         """The same features for H periods."""
@@ -120,6 +121,9 @@ class Table(FeatureMap):
         self.Phi: Floats = Phi
         self.S, self.A, self.K = Phi.shape[1:]
 
+    def _over(self, H: int | None) -> "Table":
+        return Table(self.Phi[0], H)
+
     def __call__(self, h: int, s: int) -> Floats:
         h = 0 if self.H is None else h
         return np.asarray(self.Phi[index("h", h, len(self.Phi)), index("s", s, self.S or 0)])
@@ -134,6 +138,21 @@ class Computed(FeatureMap):
 
     def __call__(self, h: int, s: Any) -> Floats:
         return _called(self.function, s)
+
+
+class Called(FeatureMap):
+    """The rows of a subclass that has a ``__call__`` of its own: what is known of its parent's rows
+    does not hold for them."""
+
+    def __init__(self, features: FeatureMap) -> None:
+        self.features = features
+        self.H = features.H
+        self.K = features.K
+        self.S = features.S
+        self.A = features.A
+
+    def __call__(self, h: int, s: Any) -> Floats:
+        return self.features(h, s)
 
 
 class PerAction(FeatureMap):

@@ -99,8 +99,8 @@ def conjecture_meant(tables: Frames = STORED) -> Judged:
     H, and measured to rise from {first:.2g} at H = {horizons[0]} to {last:.2g} at H = {horizons[1]};
     with one for each MDP, as printed, a gamble refutes the conjecture (B.conjecture-printed).
 
-    Both are ours. K = 1, proved for every λ and σ; with K of order H² log H also in a linear MDP with
-    features of length 1 at most, if λσ² ≥ 1. Measured with λ = σ = 1, {runs} runs of
+    Both are ours, proved for every λ and σ: with K = 1, and with K of order H² log H in linear MDPs
+    with features of length 1 at most, too. Measured with λ = σ = 1, {runs} runs of
     (256/257)^H 8^(H/2−2) episodes, Student's intervals. The needle defeats every algorithm as K and H grow."""
     failed = failing(STEPS_MEANT)
     growth = [

@@ -17,9 +17,10 @@ Here x = √½ and c² + u² = 1. Transitions and rewards are linear in the feat
 :math:`r_0 = -b\phi_2/x` and :math:`r_h = -r\phi_1/c` after: a linear MDP (Jin et al. 2020), so the
 features are closed under Bellman's operator. Jin et al. also ask for at most √d as the length of the
 reward's weights and of :math:`\sum_{s'}\mu(s')`. That needs :math:`1/c^2 + 2 \le d`: with d > 3 there is
-a third state, which no episode reaches, and whose actions have the other d − 3 coordinates.
+a third state, which no episode reaches, and whose actions have x times one of the other d − 3 coordinates
+beside the third feature of the dead, so that μ is 0 in these coordinates.
 
-The page *B. Proofs* has the theorem and its proof, with r̄ for r. There ρ = λσ² ≥ 1, λr² ≤ 1,
+The page *B. Proofs* has the theorem and its proof, with r̄ for r. There r ≤ min(σ, 1/√λ), ρ = λσ²,
 :math:`n_0 = \lceil 20(\sigma/r)^2\log(20H)\rceil`, :math:`c^2 = \rho/(20n_0)` and
 L = ⌈6n₀/p⌉ ≤ 4n₀((r/b) 1.17^(H−2) − 2). Here σ = 1, as only ρ and λr² matter.
 """
@@ -105,7 +106,7 @@ class Tuning(NamedTuple):
 
     H: int
     rho: float  # λσ²
-    cost: float  # λr²
+    cost: float  # λr², at most 1 and, as r ≤ σ, at most ρ
 
     @property
     def r(self) -> float:
@@ -126,8 +127,10 @@ class Tuning(NamedTuple):
 
 
 TUNINGS = tuple(
-    Tuning(H, rho, cost)
-    for H, rho, cost in product((2, 3, 10, 100, 1000), (1.0, 7.0, 300.0, 1e4), (1.0, 0.03, 0.001))
+    Tuning(H, rho, share * min(1.0, rho))
+    for H, rho, share in product(
+        (2, 6, 10, 100, 1000), (1e-3, 0.1, 0.6, 1.0, 7.0, 1e4), (1.0, 0.03, 0.001)
+    )
 )
 GROWTH, MOST_GROWTH = 1.17, 2.0  # a period multiplies by so much
 WALKED = 2.4  # n₀ times so many rows are walks, at least
@@ -174,10 +177,10 @@ def splits(low: float, high: float, walked: float, n_0: int) -> Iterator[tuple[f
 def road_is_linear() -> bool:
     """The costly road is a linear MDP, deterministic but for its start, with exactly one θ, no feature
     longer than 1, and features that are closed under Bellman's operator. If d ≥ 1/c² + 2, r ≤ 1 and
-    b ≤ 1 the reward's weights and Σμ are no longer than √d. It meets the hypotheses of Conjecture 1 if
+    b ≤ √½ rewards lie in [−1, 0], and the reward's weights and Σμ are no longer than √d. It meets the hypotheses of Conjecture 1 if
     no cost is above σ and λΣ‖θ‖² ≤ dH, and not if λ is larger."""
     rng = np.random.default_rng(1)
-    for H, c, r, b in product((2, 3, 8), (0.3, 0.55), (0.1, 1.0), (0.2, 1.0)):
+    for H, c, r, b in product((2, 3, 8), (0.3, 0.55), (0.1, 1.0), (0.2, 0.7)):
         d = math.ceil(1 / c**2 + 2)
         for K in (3, d):
             mdp, Phi = world = costly_road(H, 0.3, c, r, b, K)
@@ -193,20 +196,25 @@ def road_is_linear() -> bool:
                 and np.linalg.norm(Phi, axis=-1).max() <= 1 + 1e-12
             ):
                 return False
-        lengths = b / X, r / c, math.sqrt(1 / c**2 + 1 / X**2)
-        if max(lengths) > math.sqrt(d):
+        rewards = (mdp.P * mdp.R).sum(axis=3)
+        for phi, reward in zip(Phi, rewards, strict=True):  # of the last, with d features
+            both = np.column_stack([reward.ravel(), np.ones(reward.size)])
+            weights = np.linalg.lstsq(phi.reshape(-1, d), both, rcond=None)[0]
+            if np.linalg.norm(weights, axis=0).max() > math.sqrt(d):
+                return False
+        if rewards.min() < -1 or rewards.max() > 0:
             return False
     return True
 
 
 def enough_features() -> bool:
-    """In the theorem 1/c² + 2 ≤ 400 log(20H)/(λr²) + 22, and with 160 H² log(20H) features
-    λΣ‖θ‖² ≤ dH if 2λb² ≤ 1."""
+    """In the theorem 1/c² ≤ 406 log(20H)/(λr²), and with 160 H² log(20H) features λΣ‖θ‖² ≤ dH if
+    2λb² ≤ 1."""
     for one in TUNINGS:
         log = math.log(20 * one.H)
         weights = one.H * (one.H - 1) * (2 * one.H - 1) / 6 + (one.H - 1) ** 2
         squares = weights * one.cost / one.c**2 + 1
-        if 1 / one.c**2 > 400 * log / one.cost + 20 or squares > 160 * one.H**3 * log:
+        if 1 / one.c**2 > 406 * log / one.cost or squares > 160 * one.H**3 * log:
             return False
     return True
 
@@ -287,7 +295,7 @@ def few_leaps_outweigh() -> bool:
 
 
 def counted() -> bool:
-    """n₀ ≥ 73. Of 3n₀ starts 2.4n₀ walk throughout but for e^{−0.4n₀}, if each does with probability
+    """n₀ ≥ 73 and n₀ ≥ 73ρ. Of 3n₀ starts 2.4n₀ walk throughout but for e^{−0.4n₀}, if each does with probability
     19/20. At least 5n₀ of L episodes start at the side but for e^{−n₀/12}. So bL/51 episodes start at
     the gate meanwhile and, by ½ · ½, leap if N ≥ 10r; and this has at least the probability
     (20H)^{−5200} · 51/60."""
@@ -300,7 +308,11 @@ def counted() -> bool:
         gate = 0.5 * (L - 1) / 6 * (1 - math.exp(-n_0 / 12))  # (1 − p)n₀/p, p ≤ ½
         share = gate * (1 - math.exp(-0.4 * n_0)) / 4
         tail = log_ndtr(-10 * one.r * math.sqrt(5.1 * n_0))
-        if n_0 < 73 or share < L / 51 or tail < math.log(51 / 60) - POWER * math.log(20 * one.H):
+        if (
+            n_0 < 73 * max(1, one.rho)
+            or share < L / 51
+            or tail < math.log(51 / 60) - POWER * math.log(20 * one.H)
+        ):
             return False
     return True
 

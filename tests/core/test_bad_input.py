@@ -70,6 +70,24 @@ class Own:
         return self.stepped
 
 
+class Paying(FiniteMDP):
+    """It has a step of its own, so that its arrays are not its law."""
+
+    def step(self, h, s, a, rng):
+        r, s_next, over = super().step(h, s, a, rng)
+        return r + 1.0, s_next, over
+
+
+class Forgetful(Learner):
+    """Its fit keeps what it fitted to itself."""
+
+    def fit(self, rng, before):
+        self.Q = np.zeros(2)
+
+    def values(self, fitted, h, s):
+        return self.Q
+
+
 REFUSED = [  # what is said about a call; one value for each rule
     # the entry points
     ("Phi", lambda: rlsvi(np.ones((2, 3)))),
@@ -116,6 +134,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("sweeps", lambda: rlsvi(PHI, options=Options(sweeps=3))),
     ("redraw", lambda: Options(redraw="never")),
     ("redraw", lambda: rlsvi(PHI, options=Options(redraw=3))),
+    ("redraw", lambda: Agent(rlsvi(PHI).learner, redraw=0)),
     ("first", lambda: Options(first="zero")),
     ("first", lambda: lsvi(HOT, options=Options(first="prior"))),
     ("truncate", lambda: Options(truncate="no")),
@@ -126,6 +145,13 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("rho", lambda: Continual(PHI[0], 0.9, 1.5)),
     # an agent in its environment
     ("exact", lambda: rlsvi(HOT).learn(Own((0.0, 0, False)), 1, exact=True)),
+    ("exact", lambda: rlsvi(HOT).learn(MDP, 2, exact=[0, 1])),
+    ("exact", lambda: rlsvi(HOT).learn(MDP, 2, exact=[True])),
+    ("exact", lambda: rlsvi(HOT).learn(Paying(MDP.P, MDP.R), 1, exact=True)),
+    ("step returns", lambda: rlsvi(HOT).learn(Own((0, 0.0, False, False, {})), 1)),
+    ("step returns", lambda: rlsvi(HOT).learn(Own(None), 1)),
+    ("row for each of 3", lambda: rlsvi(rows, H=4).evaluate(Own((0.0, 0, False), A=3), 1)),
+    ("fit returns", lambda: Agent(Forgetful()).learn(MDP, 1)),
     ("episodes", lambda: rlsvi(PHI).learn(MDP, -1)),
     ("episodes", lambda: rlsvi(PHI).learn(MDP, 10**12)),
     ("start", lambda: rlsvi(PHI).learn("chain", 1)),
@@ -145,7 +171,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("must end", lambda: rlsvi(TIMELESS, gamma=0.9).learn(ENDLESS, 1)),
     ("horizon", lambda: rlsvi(TIMELESS, gamma=0.9).learn(ENDLESS, 1, limit=3, exact=True)),
     ("reward", lambda: rlsvi(HOT).learn(Own((math.nan, 0, False)), 1)),
-    ("expected 3", lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1)),
+    ("step returns", lambda: rlsvi(HOT).learn(Own((1.0, 0)), 1)),
     ("s_next", lambda: rlsvi(HOT).learn(Own((1.0, 7, False)), 1)),
     ("legal", lambda: rlsvi(HOT).act(0, 0, [])),
     ("legal", lambda: rlsvi(HOT).act(0, 0, [True, False])),
@@ -381,15 +407,29 @@ def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
 
 
 @pytest.mark.parametrize("phi", [HOT, TIMELESS, PHI], ids=["counts", "discounted", "sums"])
-@pytest.mark.parametrize("masks", [([0], None), ([0], [1])], ids=["then all", "then others"])
-def test_masks_in_a_table_of_states_do_not_change(phi, masks):
+def test_masks_in_a_table_of_states_do_not_change(phi):
     agent = rlsvi(phi, rng=1)
-    agent.observe(0, 0, 0, 1.0, 1, masks[0])
-    agent.observe(0, 0, 0, 1.0, 2)  # where everything is allowed, always
-    agent.observe(0, 0, 0, 1.0, 1, masks[0])
+    agent.observe(0, 0, 0, 1.0, 1)  # says nothing of masks
+    agent.observe(0, 0, 0, 1.0, 1, [0])
+    agent.observe(0, 0, 0, 1.0, 2)
+    agent.observe(0, 0, 0, 1.0, 1)
+    agent.observe(0, 0, 0, 1.0, 1, [0])
     with pytest.raises(ValueError, match="the same at every visit"):
-        agent.observe(0, 0, 0, 1.0, 1, masks[1])
-    assert agent.transitions == 3
+        agent.observe(0, 0, 0, 1.0, 1, [1])
+    assert agent.transitions == 5
+
+
+def test_an_epsilon_that_was_set_is_checked_when_it_is_used():
+    agent = lsvi(HOT, rng=1)
+    agent.epsilon = 5  # percent?
+    for env in (MDP, Own((0.0, 0, False))):
+        with pytest.raises(ValueError, match="epsilon"):
+            agent.learn(env, 1)
+
+
+def test_a_clock_that_stops_before_the_horizon_is_mentioned():
+    with pytest.warns(UserWarning, match="after 1 of 4 steps"):
+        rlsvi(HOT, rng=1).learn(Own((0.0, 0, "cut")), 1)
 
 
 def test_weights_are_asked_for_after_the_first_plan():

@@ -227,6 +227,59 @@ def test_an_environment_with_methods_of_its_own_is_played_by_them(make_mdp):
         assert (run.opening == 1).all()
 
 
+class Clipped(Counts):
+    def add(self, h, s, a, r, s_next, legal_next=None):
+        super().add(h, s, a, min(r, 0.0), s_next, legal_next)
+
+
+class Second(Agent):
+    def act(self, h, s, legal=None):
+        return 1
+
+
+def test_a_subclass_is_not_played_by_the_compiled_loop_of_its_parent(make_mdp):
+    """What it has of its own counts, as it does by steps."""
+    mdp = make_mdp(2, H, S, A)
+    clipped = Agent(Clipped(rlsvi(features.OneHot(H, S, A), rng=1).learner.problem), rng=1)
+    clipped.learn(mdp, 30, 2)
+    assert max(clipped.mean_values(h, s).max() for h in range(H) for s in range(S)) <= 0
+    second = Second(rlsvi(RANDOM).learner, rng=1)
+    assert (second.learn(mdp, 10, 2).opening == 1).all()
+
+
+class Pairs(features.OneHot):
+    def __call__(self, h, s):
+        return super().__call__(h, s // 2)
+
+
+class Doubled(features.PerAction):
+    def __call__(self, h, s):
+        return 2 * super().__call__(h, s)
+
+
+@pytest.mark.parametrize(
+    "phi", [Pairs(H, S, A), Pairs(None, S, A), Doubled(lambda s: [1.0, s], A, 2)]
+)
+def test_rows_of_a_subclass_are_its_own(phi):
+    found = []
+    for printed in (False, True):
+        agent = rlsvi(phi, gamma=0.9, printed=printed, rng=1)
+        agent.observe(0, 2, 1, 1.0, None)
+        found.append(agent.mean_values(0, 3))
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
+    assert found[0][1] > 0.4
+
+
+def test_a_table_for_all_periods_is_given_a_horizon_later():
+    table = np.random.default_rng(1).standard_normal((S, A, 4))
+    one = rlsvi(features.maps.Table(table), H=3, rng=1)
+    two = rlsvi(table, H=3, rng=1)
+    for agent in (one, two):
+        agent.observe(1, 2, 1, 1.0, 0)
+        agent.plan()
+    np.testing.assert_array_equal(one.theta, two.theta)
+
+
 def test_incremental_by_its_mean_is_the_same_in_both_loops(make_mdp):
     """The weights in the targets are those that the episode is played by, whoever is looking."""
     mdp = make_mdp(2, H, S, A)

@@ -1,6 +1,8 @@
 """Section 2: backward induction, policy evaluation and simulation of a finite-horizon MDP."""
 
+import copy
 import itertools
+import pickle
 import signal
 import time
 from dataclasses import FrozenInstanceError
@@ -344,7 +346,7 @@ def test_what_values_were_computed_from_is_not_to_be_written_into():
         Recommender.random(rng=1, N=3, J=2),
     )
     names = "P R terminal initial Q V optimal_actions alpha_R alpha_P mean_R mean_P gamma beta"
-    for record in records:
+    for record in (*records, copy.deepcopy(records[0]), pickle.loads(pickle.dumps(records[1]))):
         arrays = [getattr(record, name, None) for name in names.split()]
         arrays = [one for one in [*arrays, *getattr(record, "states", ())] if np.ndim(one)]
         assert len(arrays) > 4

@@ -291,8 +291,14 @@ def test_if_a_step_falls_the_refutation_as_meant_does(step, monkeypatch):
         (
             costly_road,
             "TUNINGS",
-            lambda _: (costly_road.Tuning(2, 0.01, 1.0),),  # ρ < 1
+            lambda _: (costly_road.Tuning(2, 0.01, 1.0),),  # r > σ
             costly_road.enough_features,
+        ),
+        (
+            costly_road,
+            "TUNINGS",
+            lambda _: (costly_road.Tuning(2, 0.1, 0.2),),  # r > σ
+            costly_road.counted,
         ),
         (
             costly_road,
