@@ -17,7 +17,7 @@ Limits = Mapping[str, float]  # thresholds by name
 class Threshold(NamedTuple):
     value: float
     reason: str
-    ends: tuple[float, ...] = ()  # if it was chosen after seeing the data
+    ends: tuple[float, ...] = ()  # if it is one reading of several
 
 
 THRESHOLDS = {
