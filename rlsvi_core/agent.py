@@ -429,7 +429,7 @@ class Agent:
             and not checks.overridden(type(self), acts, {"learn"})
             and not acts & vars(self).keys()
             and not checks.overridden(
-                type(self.learner), {"fit", "values", "add"}, {"compiled", "loop"}
+                type(self.learner), {"fit", "values", "add"}, {"compiled", "loop"}, Learner
             )
         )
 

@@ -244,12 +244,14 @@ def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     return distribution("policy", array("policy", mu, shape, hint=hint))
 
 
-def overridden(kind: type, names: set[str], by: set[str]) -> bool:
-    """Whether a subclass has one of these methods of its own, below what rests on its parent's."""
-    for one in kind.__mro__:
+def overridden(kind: type, names: set[str], by: set[str], base: type = object) -> bool:
+    """Whether a subclass replaces one of these methods, below what rests on its parent's; ``base``
+    only names them."""
+    for i, one in enumerate(kind.__mro__):
         if by & vars(one).keys():
             return False
-        if names & vars(one).keys():
+        parents = [parent for parent in kind.__mro__[i + 1 :] if parent is not base]
+        if any(names & vars(one).keys() & vars(parent).keys() for parent in parents):
             return True
     return False
 

@@ -78,7 +78,9 @@ class Learner:
         """Algorithm 2 in compiled code, if there is some for this environment in episodes of
         ``limit`` steps: it plays what a :class:`~rlsvi_core.loop.Task` asks for and writes what it
         fits into its first argument, which ``room`` has made or ``fit`` returned.
-        :func:`~rlsvi_core.loop.compiled_loop` makes most of it. None: the agent plays by steps."""
+        :func:`~rlsvi_core.loop.compiled_loop` makes most of it. None: the agent plays by steps, and
+        so it does for a subclass that has another ``fit``, ``values`` or ``add``, but no
+        ``compiled`` of its own."""
         return None
 
     def room(self) -> Any:

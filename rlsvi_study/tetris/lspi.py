@@ -75,6 +75,8 @@ def eliminate(A: Floats, b: Floats) -> None:
 class PolicyIteration(Ring):
     """Plays by one policy until it is improved."""
 
+    compiled = Ring.compiled  # it calls fit
+
     def __init__(self, game: Tetris, start: str) -> None:
         problem = Problem(Placements(game), 1.0, 1.0, 0.99, options=Options(window=WINDOW))
         super().__init__(problem, Reading())
