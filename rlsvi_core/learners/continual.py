@@ -38,7 +38,7 @@ from ..learner import ENDED, NO_DRAWS, ROUNDING, Learner, check_growth, check_se
 from ..regression import check_ridge, draw, fill_noise, solve_transposed
 from .sums import Statistics, add_transition, no_data
 
-__all__ = ["Continual", "Moved"]
+__all__ = ["Continual"]
 
 
 class Moved(NamedTuple):
