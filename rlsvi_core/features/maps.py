@@ -83,10 +83,11 @@ class FeatureMap:
         _horizon(features.H)
         if features.H is not None and H not in (None, features.H):
             fail(f"H is the features' own, {features.H}", f"H={H} was given", "Leave it out.")
-        phi: FeatureMap = features if H in (None, features.H) else features._over(H)
+        phi: FeatureMap = features
         ours = isinstance(phi, (OneHot, PerAction, Table))
-        changed = overridden(type(phi), {"__call__"}, {"compact", "_over"})
-        return Called(phi) if ours and changed else phi
+        if ours and overridden(type(phi), {"__call__"}, {"compact", "_over"}):
+            phi = Called(phi)
+        return phi if H in (None, phi.H) else phi._over(H)
 
     def _over(self, H: int | None) -> "FeatureMap":
         """The same features for H periods."""

@@ -270,6 +270,16 @@ def test_rows_of_a_subclass_are_its_own(phi):
     assert found[0][1] > 0.4
 
 
+class Turned(features.Table):
+    def __call__(self, h, s):
+        return -super().__call__(h, s)
+
+
+def test_a_table_of_a_subclass_is_given_a_horizon_later():
+    rows = np.ones((S, A, 1))
+    assert (features.FeatureMap.of(Turned(rows), 3)(2, 1) == -1).all()
+
+
 def test_a_table_for_all_periods_is_given_a_horizon_later():
     table = np.random.default_rng(1).standard_normal((S, A, 4))
     one = rlsvi(features.maps.Table(table), H=3, rng=1)
