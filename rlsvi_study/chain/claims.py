@@ -341,8 +341,8 @@ def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     enough = limits["AIC"]
     numbers: dict[str, Any] = {"enough": enough}
     found: dict[str, str] = {}
-    for name, axis, middle in (("fig3", "N", 50), ("fig4", "K", 20)):
-        table = tables[name]
+    lengths = pd.concat([tables["fig3"], tables["fig3-long"]])
+    for table, axis, middle in ((lengths, "N", 50), (tables["fig4"], "K", 20)):
         aic = {errors: scaling.compare_laws(table, axis, errors) for errors in scaling.ERRORS}
         halves = table[table[axis] <= middle], table[table[axis] >= middle]
         numbers[axis] = {
