@@ -272,7 +272,7 @@ MINI_READINGS = ("value", "reward")
 # The winner in ``fig14-tuning``; a test checks it.
 MINI_TUNED = {
     "top row": {"value": decaying(1, 10), "reward": decaying(1, 10)},
-    "touches": {"value": "greedy", "reward": "greedy"},
+    "touches": {"value": decaying(1, 10), "reward": decaying(0.1, 50)},
     "clears": {"value": decaying(1, 10), "reward": decaying(0.1, 10)},
     "overflow top": {"value": decaying(1, 50), "reward": "greedy"},
 }
