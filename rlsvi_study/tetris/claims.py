@@ -575,17 +575,18 @@ def mini_tetris(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
 
     of Φ and of the rule that ends a game: only if pieces may stick out and the reward is one feature
     more does RLSVI have far more than tuned LSVI, {ratio[overflow top][reward]:.2f} times its score;
-    if Φ knows the reward {ratio[overflow top][value]:.2f} times, and if the top row is tested once full
-    rows are gone {ratio[top row][reward]:.2f} and {ratio[top row][value]:.2f} times; tested before they
-    go was not run.
+    if Φ knows the reward {ratio[overflow top][value]:.2f} times; if the top row is tested once full rows
+    are gone {ratio[top row][reward]:.2f} and {ratio[top row][value]:.2f} times, and if before they go
+    {ratio[touches][reward]:.2f} and {ratio[touches][value]:.2f} times.
 
     In the first of these LSVI's schedule is “{schedule}”, one of {tied} that its tuning ranks first alike,
     and {bare} of its {runs} runs never clear a row. Early leads, of 200 games, {first[overflow top][reward]:+.2f},
-    {first[overflow top][value]:+.2f}, {first[top row][reward]:+.2f} and {first[top row][value]:+.2f} rows. In
-    figure 7 it has {full[overflow top]:.2f} and {full[top row]:.2f} times. Under “clears”, which the letter
-    excludes, {ratio[clears][reward]:.2f} and {ratio[clears][value]:.2f}. On 5 to 8 columns ahead in
-    {narrow[ahead]} of {narrow[cells]}, behind in {narrow[behind]} (leads 95% for all together). Last 200
-    games of 1000.
+    {first[overflow top][value]:+.2f}, {first[top row][reward]:+.2f}, {first[top row][value]:+.2f},
+    {first[touches][reward]:+.2f} and {first[touches][value]:+.2f} rows. In figure 7 it has
+    {full[overflow top]:.2f}, {full[top row]:.2f} and {full[touches]:.2f} times. Under “clears”, which the letter
+    excludes, {ratio[clears][reward]:.2f} and {ratio[clears][value]:.2f}. On 5 to 8 columns, “touches” not
+    run, ahead in {narrow[ahead]} of {narrow[cells]}, behind in {narrow[behind]} (leads 95% for all
+    together). Last 200 games of 1000.
     """
     table, much = tables["fig14"], limits["much better"]
     ratio = on_four_rows(table, lambda cell: times(*scores(cell)))
