@@ -472,14 +472,15 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """A discount of 0.99 is helpful for the stability of both RLSVI and LSVI (read as: runs end
     more alike than without one).
 
-    with ten seeds: if the top row is tested once full rows are gone, RLSVI's runs spread
-    {top row[ratio][rlsvi]:.2f} times as much as with γ = 1, and LSVI's {top row[ratio][lsvi]:.2f}
-    times.
+    with ten seeds, if the top row is tested once full rows are gone: RLSVI's runs spread
+    {top row[ratio][rlsvi]:.2f} times as much as with γ = 1, and LSVI's {top row[ratio][lsvi]:.2f} times;
+    with five, tested before they go, {touches[ratio][rlsvi]:.2f} and {touches[ratio][lsvi]:.2f} times, and if
+    pieces may stick out {overflow top[ratio][rlsvi]:.2f} and {overflow top[ratio][lsvi]:.2f} times.
 
-    RLSVI learned in {top row[learn][0.99]} seeds, with γ = 1 in {top row[learn][1.0]}. Under
-    “clears”, which the letter excludes, its runs spread {clears[ratio][rlsvi]:.2f} times as much; the
-    other rules were not run. Spread: standard deviation over seeds of the last 200 games of 600, relative
-    to their mean.
+    RLSVI learned in {top row[learn][0.99]}, {touches[learn][0.99]} and {overflow top[learn][0.99]} seeds, with
+    γ = 1 in {top row[learn][1.0]}, {touches[learn][1.0]} and {overflow top[learn][1.0]}. Under “clears”, which
+    the letter excludes, its runs spread {clears[ratio][rlsvi]:.2f} times as much. Spread: standard deviation
+    over seeds of the last 200 games of 600, relative to their mean.
     """
     found: dict[str, dict[str, Any]] = {}
     for rule in RULES:
@@ -507,11 +508,12 @@ def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged
     """We found slightly better performance of RLSVI with an inverse gamma prior over an unknown
     variance.
 
-    as two of the three admitted rules were not run: with an unknown variance RLSVI gains
-    {top row[gap]:+.0f} rows per game if the top row is tested once full rows are gone.
+    with five seeds, if the top row is tested before full rows go, or if pieces may stick out: with an
+    unknown variance RLSVI gains {touches[gap]:+.0f} and {overflow top[gap]:+.0f} rows per game; tested once
+    full rows are gone, with ten, {top row[gap]:+.0f}.
 
-    On {top row[gap].seeds} seeds, paired; it learns after a median of {top row[unknown]:.0f} games,
-    against {top row[known]:.0f}. Under “clears”, which the letter excludes, {clears[gap]:+.0f} on
+    Paired, the last 200 of 1000 games. It learns after a median of {top row[unknown]:.0f} games, against
+    {top row[known]:.0f}, in the last. Under “clears”, which the letter excludes, {clears[gap]:+.0f} on
     {clears[gap].seeds}.
     """
     found: dict[str, dict[str, Any]] = {}
