@@ -47,7 +47,7 @@ def test_every_stored_table_was_computed_from_a_commit_of_this_history():
     """Committed, so without changes; a copy without history, or without all of it, can't tell."""
     git = partial(subprocess.run, capture_output=True, text=True, cwd=Path(__file__).parent)
     shallow = git(["git", "rev-parse", "--is-shallow-repository"]).stdout.strip()
-    if provenance.revision() == "unknown" or shallow != "false":
+    if engine.revision() == "unknown" or shallow != "false":
         pytest.skip("the history of the repository is not here")
     history = set(git(["git", "rev-list", "HEAD"], check=True).stdout.split())
     for name in EXPERIMENTS:

@@ -1,6 +1,5 @@
 """Section 6.2 and appendix D as a study: runs, summaries, figures, verdicts."""
 
-import contextlib
 import math
 
 import matplotlib
