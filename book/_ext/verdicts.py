@@ -345,7 +345,7 @@ def thresholds():
         *(
             (
                 name,
-                " and ".join(f"{end:g}" for end in one.ends) or "a convention",
+                " and ".join(f"{end:g}" for end in one.ends) or "none",
                 f"{one.value:g}",
                 one.reason,
             )

@@ -8,6 +8,7 @@ TOPIC = Topic(
         "fig2a",
         "fig2b",
         "fig3",
+        "fig3-long",
         "fig3-tabular",
         "fig4",
         "fig6",

@@ -21,6 +21,8 @@ TOPIC = Topic(
         "tetris-discount",
         "tetris-top-row-discount",
         "tetris-top-row-variance",
+        "tetris-other-rules-discount",
+        "tetris-other-rules-variance",
         "tetris-optimism",
         "tetris-lspi",
     ),

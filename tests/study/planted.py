@@ -6,8 +6,6 @@
   lower or higher, for every symbolic or certified claim that rests on such.
 - ``FUNCTIONS``: a function behind some claims that returns something else, or an expression with a
   wrong step, or a constant that a judge reads. One for each claim is enough.
-- ``NOT_RUN``: claims about Tetris that no table can decide, because they were not run under every
-  ending rule that the paper admits; a table changes what is found under those that were.
 """
 
 from types import SimpleNamespace as Fake
@@ -168,13 +166,6 @@ TABLES = {  # what changes most verdicts comes first, what is dear to judge last
     "RLSVI towering": _false(towering),
     "hardly measured": _false(noisy),
 }
-
-NOT_RUN = {
-    "D.discount",
-    "D.variance",
-    "D.mini",
-}
-
 
 # --------------------------------------------------------------------- algebra
 

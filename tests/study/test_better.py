@@ -112,7 +112,8 @@ def more_alike(share: float) -> Callable:
     """Scores are nearer to the mean of all seeds."""
 
     def better(table: pd.DataFrame) -> pd.DataFrame:
-        mean = table.groupby(["agent", "game"]).score.transform("mean")
+        keys = [name for name in ("agent", "schedule", "game") if name in table]
+        mean = table.groupby(keys).score.transform("mean")
         return table.assign(score=mean + share * (table.score - mean))
 
     return better
@@ -205,10 +206,15 @@ BETTER: dict[str, list[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]]] = {
         ("tetris-touches", times(10, "score", where=RLSVI)),
         ("tetris-overflow-top", times(0.1, "score", where=LSVI)),
     ],
-    "D.discount": [("tetris-top-row", more_alike(0.5)), ("tetris-top-row", more_alike(0.01))],
+    "D.discount": [
+        (name, more_alike(share))
+        for name in ("tetris-top-row", "tetris-touches", "tetris-overflow-top")
+        for share in (0.5, 0.01)
+    ],
     "D.variance": [
-        ("tetris-top-row-variance", times(1.1, "score")),
-        ("tetris-top-row-variance", times(10, "score")),
+        (name, times(by, "score"))
+        for name in ("tetris-top-row-variance", "tetris-other-rules-variance")
+        for by in (1.1, 10)
     ],
     "D.mini": [
         ("fig14", times(1.3, "score", where=RLSVI)),

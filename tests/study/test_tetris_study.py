@@ -1,6 +1,5 @@
 """Section 6.2 and appendix D as a study: runs, summaries, figures, verdicts."""
 
-import contextlib
 import math
 
 import matplotlib
@@ -50,7 +49,7 @@ def test_the_schedules_of_mini_tetris_are_the_ones_that_tuning_prefers():
         assert tetris.second_half(cell).idxmax() == tetris.MINI_TUNED[rule][reading]
 
 
-@pytest.mark.parametrize("rule", claims.TWENTY)
+@pytest.mark.parametrize("rule", ["top row", "clears"])
 def test_every_schedule_is_compared_on_the_same_seeds_and_games(rule):
     table, tuned = claims.every_schedule(rule), tetris.RULES[rule].schedule
     cells = {
@@ -179,20 +178,6 @@ def test_the_quick_runs_are_the_beginnings_of_stored_ones(name):
 
 
 # --- the claims -----------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("id", sorted(planted.NOT_RUN - {"D.discount"}))
-def test_a_table_that_says_otherwise_changes_what_is_found_under_a_rule_that_was_run(id):
-    judge = REGISTER[id].judge
-    then = judge().numbers["by"]["top row"]
-
-    def changed(tables):
-        with contextlib.suppress(ArithmeticError, LookupError, ValueError):
-            return judge(tables).numbers["by"]["top row"] != then
-        return False
-
-    assert any(map(changed, planted.TABLES.values()))
 
 
 @pytest.mark.parametrize(("alike", "verdict"), [(0.99, HOLDS), (1.0, FAILS)])
