@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from html import escape, unescape
 from importlib.util import find_spec
 from inspect import cleandoc
+from itertools import chain, count
 from pathlib import Path
 
 from docutils import nodes
@@ -20,6 +21,7 @@ from PIL import Image
 from sphinx.errors import ExtensionError
 from sphinx.search.en import SearchEnglish
 from sphinx.util.fileutil import copy_asset
+from sphinx_exercise.nodes import exercise_enumerable_node
 
 from .verdicts import FIVE
 
@@ -27,7 +29,30 @@ from .verdicts import FIVE
 (PACKAGE,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
 MATHJAX = Path(PACKAGE, "static/mathjax")
 FONTS = "output/chtml/fonts/woff-v2"
-PICTURED = "book/06a-coherent"  # its figure stands for pages without one
+PICTURED = "book/01-introduction"  # its figure stands for pages without one
+MOVED = {  # pages that are now part of another: their old addresses lead there
+    "02-episodic-rl": "01-introduction",
+    "06-experiments": "06-chains",
+    "06a-coherent": "06-chains",
+    "06b-agnostic": "06-chains",
+    "figures": "report",
+    "glossary": "notation",
+    "own-agent": "own-problem",
+    "own-study": "own-problem",
+    "project-kappa": "projects",
+    "project-prior": "projects",
+    "project-rate": "projects",
+}
+STUB = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8" />
+<meta name="robots" content="noindex" />
+<meta http-equiv="refresh" content="1; url={new}.html" />
+<title>This page has moved</title>
+<script>location.replace("{new}.html" + location.hash);</script>
+<p>This page has moved: <a href="{new}.html">{new}</a></p>
+</html>
+"""
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
 NAMES = "alpha beta gamma epsilon theta kappa lambda rho sigma phi"
 GREEK = dict(zip("αβγεθκλρσφ", NAMES.split(), strict=True))
@@ -126,6 +151,13 @@ def copy_mathjax(app):
     """One script and its fonts, so that no formula needs another host."""
     for name, folder in (("tex-chtml.js", ""), (FONTS, FONTS)):
         copy_asset(MATHJAX / name, Path(app.outdir, "_static/mathjax", folder))
+
+
+def forward(folder):
+    """At the address of a page that has moved, a link to where its contents are."""
+    for old, new in MOVED.items():
+        if not Path(folder, f"{old}.html").exists():
+            Path(folder, f"{old}.html").write_text(STUB.format(new=new), "utf8")
 
 
 def text_at(parent, place):
@@ -245,6 +277,7 @@ def finish(app, exception):
         pages = {path: path.read_text("utf8") for path in Path(app.outdir).rglob("*.html")}
         for path, page in dress(pages).items():
             path.write_text(page, "utf8")
+        forward(Path(app.outdir, "book"))
 
 
 def name_once(app, doctree, docname):
@@ -258,6 +291,17 @@ def without_figure_numbers(app, env):
     theirs."""
     for numbers in env.toc_fignumbers.values():
         numbers.pop("figure", None)
+
+
+def number_the_unlisted(app, env):
+    """Sphinx counts what the table of contents lists. The exercises of other pages come after."""
+    listed = {env.config.root_doc, *chain(*env.toctree_includes.values())}
+    numbers = count(1 + sum(len(of.get("exercise", ())) for of in env.toc_fignumbers.values()))
+    for page in sorted(env.found_docs - listed):
+        exercises = env.get_doctree(page).findall(exercise_enumerable_node)
+        env.toc_fignumbers[page] = {
+            "exercise": {node["ids"][0]: (next(numbers),) for node in exercises}
+        }
 
 
 def describe(app, what, name, obj, options, lines):
@@ -307,7 +351,8 @@ def setup(app):
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
     app.connect("missing-reference", inherited)
-    app.connect("env-check-consistency", without_figure_numbers)  # numbers are given before
+    app.connect("env-check-consistency", number_the_unlisted)  # the others have numbers before
+    app.connect("env-check-consistency", without_figure_numbers)
     app.connect("doctree-resolved", name_once)
     app.connect("doctree-resolved", keep_together)
     app.connect("html-page-context", tell)

@@ -17,9 +17,14 @@ from axe_playwright_python.sync_playwright import Axe
 
 import rlsvi_core
 from book._ext.browser import DESK, PHONE, SITE, UNFOLD
+from book._ext.site import MOVED
 from book._ext.verdicts import FIVE
 
-PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("book/**/*.html"))
+PAGES = sorted(
+    path.relative_to(SITE).as_posix()
+    for path in SITE.glob("book/**/*.html")
+    if path.stem not in MOVED
+)
 PAGES += ["search.html"] if PAGES else []
 SMALL = {"width": 320, "height": 640}
 
@@ -197,6 +202,27 @@ def test_page(name, watched, server):
 def test_the_root_forwards_to_the_start_page(tab, server):
     tab.goto(server)
     tab.wait_for_url("**/book/index.html")
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_address_forwards_to_where_its_contents_are(tab, server, old):
+    tab.goto(f"{server}/book/{old}.html#somewhere")
+    tab.wait_for_url(f"**/book/{MOVED[old]}.html#somewhere")
+    assert f"book/{MOVED[old]}.html" in PAGES
+
+
+def test_a_page_beside_the_way_is_found_and_not_listed(tab, server):
+    beside = "book/B-proofs.html"
+    assert beside in PAGES
+    tab.goto(f"{server}/search.html?q=costly road")
+    tab.get_by_text("Search finished").wait_for()
+    assert tab.locator(f"#search-results a[href*='{beside}']").count()
+    for page in ("B-conjecture", "B-proofs"):
+        tab.goto(f"{server}/book/{page}.html")
+        ways = ".bd-sidebar-primary a, .prev-next-footer a"
+        hrefs = tab.eval_on_selector_all(ways, "all => all.map(e => e.getAttribute('href'))")
+        assert len(hrefs) > 20
+        assert not [one for one in hrefs if one.endswith("B-proofs.html")]
 
 
 def test_barriers_are_noticed(tab):
