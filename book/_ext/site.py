@@ -280,6 +280,37 @@ def finish(app, exception):
         forward(Path(app.outdir, "book"))
 
 
+def in_words(node):
+    """Text for a place that shows no formula: its Greek letters are letters."""
+    if isinstance(node, nodes.math):
+        signs = {name: letter for letter, name in GREEK.items()} | {"ge": "≥", "le": "≤"}
+        return re.sub(r"\\([a-zA-Z]+) ?", lambda one: signs.get(one[1], one[1]), node.astext())
+    return "".join(map(in_words, node.children)) if node.children else node.astext()
+
+
+def learn_terms(app, env):
+    """The first sentence of every entry in the glossary, by its anchor."""
+    env.explained = {
+        anchor: re.split(r"(?<=[.?!])\s", in_words(entry.children[-1]))[0]
+        for page in {
+            page
+            for (kind, _), (page, _) in env.domaindata["std"]["objects"].items()
+            if kind == "term"
+        }
+        for entry in env.get_doctree(page).findall(nodes.definition_list_item)
+        for term in entry.findall(nodes.term)
+        for anchor in term["ids"]
+    }
+
+
+def explain(app, doctree, page):
+    """A link to an entry of the glossary shows its first sentence under the pointer."""
+    for link in doctree.findall(nodes.reference):
+        anchor = link.get("refid") or link.get("refuri", "").partition("#")[2]
+        if anchor in app.env.explained:
+            link["reftitle"] = app.env.explained[anchor]
+
+
 def name_once(app, doctree, docname):
     """The extensions for proofs and exercises name all their boxes alike; no link needs it."""
     for node in doctree.findall(nodes.Element):
@@ -351,8 +382,10 @@ def setup(app):
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
     app.connect("missing-reference", inherited)
+    app.connect("env-check-consistency", learn_terms)
     app.connect("env-check-consistency", number_the_unlisted)  # the others have numbers before
     app.connect("env-check-consistency", without_figure_numbers)
+    app.connect("doctree-resolved", explain)
     app.connect("doctree-resolved", name_once)
     app.connect("doctree-resolved", keep_together)
     app.connect("html-page-context", tell)

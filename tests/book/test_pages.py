@@ -376,6 +376,39 @@ def test_figures_that_share_a_picture_share_a_row(monkeypatch):
         strip.rows()
 
 
+# --- a term -----------------------------------------------------------------------------------
+
+
+def test_a_link_to_a_term_shows_the_first_sentence_of_its_entry():
+    def entry(anchor, *definition):
+        term, text = nodes.term("", anchor, ids=[anchor]), nodes.paragraph("", "", *definition)
+        return nodes.definition_list_item("", term, nodes.definition("", text))
+
+    entries = nodes.definition_list(
+        "",
+        entry("term-band", nodes.Text("Between\nquantiles. And more.")),
+        entry(
+            "term-ridge", nodes.Text("It is "), nodes.math("", r"\lambda\sigma^2"), nodes.Text(".")
+        ),
+    )
+    env = SimpleNamespace(
+        domaindata={
+            "std": {
+                "objects": {("term", "band"): ("terms", "term-band"), ("label", "x"): ("y", "x")}
+            }
+        },
+        get_doctree={"terms": entries}.get,
+    )
+    site.learn_terms(None, env)
+    links = [
+        nodes.reference("", "a", refuri="terms.html#term-band"),
+        nodes.reference("", "b", refid="term-ridge"),
+        nodes.reference("", "c", refuri="terms.html#band"),
+    ]
+    site.explain(SimpleNamespace(env=env), nodes.paragraph("", "", *links), "page")
+    assert [link.get("reftitle") for link in links] == ["Between\nquantiles.", "It is λσ^2.", None]
+
+
 # --- edits of the theme's pages ---------------------------------------------------------------
 
 
