@@ -23,8 +23,6 @@ from sphinx.search.en import SearchEnglish
 from sphinx.util.fileutil import copy_asset
 from sphinx_exercise.nodes import exercise_enumerable_node
 
-from .verdicts import FIVE
-
 # Of this package, whose name is no name in Python, only the files are used.
 (PACKAGE,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
 MATHJAX = Path(PACKAGE, "static/mathjax")
@@ -95,14 +93,11 @@ def opening(doctree, most=350):
 
 def tell(app, pagename, templatename, context, doctree):
     """What a search engine and a message show of a page: title, opening, and a picture where the
-    address of the site is known. The first page opens with the paper's verdict in short."""
+    address of the site is known."""
     if doctree is None:
         return
     title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
-    if pagename == app.config.root_doc:
-        words = " ".join(one["finding"] for one in FIVE.values())
-    else:
-        words = opening(doctree) or f"{title}. {app.config.html_title}"
+    words = opening(doctree) or f"{title}. {app.config.html_title}"
     tags = {
         "description": words,
         "og:type": "website",
