@@ -81,10 +81,14 @@ def chosen(names, only=None, but=None):
 
 
 def briefly(claims):
-    """A line for each: its verdict, the statement and what was found."""
+    """A line for each: its statement, and what it depends on."""
+
+    def on(one):
+        return f" {cell(one.found.partition(':')[0])}." if one.verdict == DEPENDS else ""
+
     return "\n".join(
-        f'- <a href="verdicts.html#{one.id}">{badge(one.verdict, one.main)}</a> '
-        f"[{one.place}]({one.page}.ipynb): *{cell(typeset(one.statement))}* {cell(one.found)}"
+        f"- *{cell(typeset(one.statement))}*{on(one)} "
+        f'<a href="verdicts.html#{one.id}">{one.place}</a>'
         for one in claims
     )
 

@@ -218,11 +218,12 @@ def test_a_chapter_has_three_lines_of_verdicts_and_a_link(small, monkeypatch):
     assert " 4 " in all_of_them
 
 
-def test_a_list_has_a_line_for_each_claim_with_what_was_found(small):
-    first, last = pages.briefly(pages.chosen(["3.b", "G."])).splitlines()
-    assert (linked(first), linked(last)) == (["3.b"], ["G.e"])
-    assert (verdicts_in(first), verdicts_in(last)) == ([HOLDS], [FAILS])
-    assert "(G-gauss-dirichlet.ipynb): *A remark.* Nothing." in last
+def test_a_list_has_a_line_for_each_claim_with_what_it_depends_on(small):
+    data = finding("3.e", DEPENDS, on="data", found="Not enough data, of *two*: 1 to 8.")
+    first, last = pages.briefly([pages.found()["G.e"], data]).splitlines()
+    assert first == '- *A remark.* <a href="verdicts.html#G.e">Appendix G</a>'
+    assert linked(last) == ["3.e"]
+    assert last.startswith("- *It is so.* Not enough data, of \\*two\\*. <a")
 
 
 def test_the_lines_of_a_proof_are_a_table(small):
@@ -311,7 +312,8 @@ def words(n):
 
 def test_what_is_open_on_a_page_takes_time():
     card = nodes.paragraph("", "", reading.minutes_to_read())
-    figure = nodes.figure("", nodes.caption("", "word " * 100))
+    figure = nodes.figure("", nodes.image(), nodes.caption("", "word " * 100))
+    picture = nodes.container("", nodes.reference("", "", nodes.image()), classes=["strip-row"])
     below = nodes.container("", words(4000), classes=["cell_input"])
     cell = nodes.container("", below, figure, classes=["cell", "tag_hide-input"])
     code = nodes.container("", words(600), classes=["cell_input"])
@@ -320,8 +322,8 @@ def test_what_is_open_on_a_page_takes_time():
     hidden = nodes.container("", words(800), classes=["cell", "tag_hide-cell"])
     formula = nodes.math_block("", "x")
     raw = nodes.raw("", "a b", format="html")
-    page = nodes.container("", card, words(1000), cell, shown, proof, hidden, formula, raw)
-    assert reading.minutes(page) == pytest.approx(5 + (0.5 + 0.25) + 3 + 0.25)
+    page = nodes.container("", card, words(1000), cell, shown, proof, hidden, formula, raw, picture)
+    assert reading.minutes(page) == pytest.approx(5 + (0.5 + 0.25) + 3 + 0.25 + 0.25)
     reading.fill_in(None, page, "page")
     assert card.astext() == "9 min"
 
