@@ -9,11 +9,12 @@ book is built whole (`--all`), so every edit has its page.
 import lzma
 import os
 import re
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from html import escape, unescape
 from importlib.util import find_spec
 from inspect import cleandoc
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 
 from docutils import nodes
@@ -21,7 +22,6 @@ from PIL import Image
 from sphinx.errors import ExtensionError
 from sphinx.search.en import SearchEnglish
 from sphinx.util.fileutil import copy_asset
-from sphinx_exercise.nodes import exercise_enumerable_node
 
 # Of this package, whose name is no name in Python, only the files are used.
 (PACKAGE,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
@@ -320,14 +320,19 @@ def without_figure_numbers(app, env):
 
 
 def number_the_unlisted(app, env):
-    """Sphinx counts what the table of contents lists. The exercises of other pages come after."""
+    """Sphinx counts what the pages of the table of contents have. What the other pages have comes
+    after: their equations, their exercises."""
     listed = {env.config.root_doc, *chain(*env.toctree_includes.values())}
-    numbers = count(1 + sum(len(of.get("exercise", ())) for of in env.toc_fignumbers.values()))
+    counts = Counter()
+    for numbers in env.toc_fignumbers.values():
+        counts.update({kind: len(of) for kind, of in numbers.items()})
     for page in sorted(env.found_docs - listed):
-        exercises = env.get_doctree(page).findall(exercise_enumerable_node)
-        env.toc_fignumbers[page] = {
-            "exercise": {node["ids"][0]: (next(numbers),) for node in exercises}
-        }
+        numbers = env.toc_fignumbers[page] = defaultdict(dict)
+        for node in env.get_doctree(page).findall(nodes.Element):
+            kinds = (one.get_enumerable_node_type(node) for one in env.domains.values())
+            if node["ids"] and (kind := next(filter(None, kinds), None)):
+                counts[kind] += 1
+                numbers[kind][node["ids"][0]] = (counts[kind],)
 
 
 def describe(app, what, name, obj, options, lines):
