@@ -295,16 +295,26 @@ def thresholds():
 
 
 def misprints():
-    """All misprints."""
-    slips = [
-        (one.place, one.paper, one.found) for one in found().values() if one.verdict == MISPRINT
-    ]
-    return table(
-        ("Place", "Printed", "Meant"),
-        *(
-            tuple(map(cell, map(typeset, row)))
-            for row in (*(one.values() for one in MISPRINTS), *slips)
-        ),
+    """All misprints, first those that change an implementation."""
+    slips = {
+        one.id: (one.place, one.paper, one.found)
+        for one in found().values()
+        if one.verdict == MISPRINT
+    }
+    first, others = (
+        [slips.pop(one["claim"]) if "claim" in one else one.values() for one in MISPRINTS[name]]
+        for name in ("implementation", "others")
+    )
+    return "\n\n".join(
+        f"**{head}**\n\n"
+        + table(
+            ("Place", "Printed", "Meant"),
+            *(tuple(cell(typeset(one)) for one in row) for row in rows),
+        )
+        for head, rows in (
+            ("They change an implementation", first),
+            ("The others", [*others, *slips.values()]),
+        )
     )
 
 

@@ -234,11 +234,18 @@ def test_the_lines_of_a_proof_are_a_table(small):
         pages.lines("3.b")
 
 
-def test_misprints_are_one_list(small, monkeypatch):
-    monkeypatch.setattr(
-        pages, "MISPRINTS", [{"place": "Section 4", "printed": "i < L", "meant": "i < l."}]
-    )
-    assert rows(pages.misprints()) == [["Section 4", "i < L", "i < l."], ["Section 3", "y", "No."]]
+def test_misprints_that_change_an_implementation_come_first(small, monkeypatch):
+    small += [finding("3.t", MISPRINT, part_of="3.a", place="Section 3, proof", paper="z")]
+    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
+    printed = {"place": "Section 4", "printed": "i < L", "meant": "i < l."}
+    ours = {"implementation": [{"claim": "3.t"}], "others": [printed]}
+    monkeypatch.setattr(pages, "MISPRINTS", ours)
+    first, others = re.split(r"\n\n(?=\*\*)", pages.misprints())
+    assert rows(first.partition("\n\n")[2]) == [["Section 3, proof", "z", "No."]]
+    assert rows(others.partition("\n\n")[2]) == [
+        ["Section 4", "i < L", "i < l."],
+        ["Section 3", "y", "No."],
+    ]
 
 
 @pytest.mark.parametrize(
