@@ -330,6 +330,8 @@ def number_the_unlisted(app, env):
         numbers = env.toc_fignumbers[page] = defaultdict(dict)
         for node in env.get_doctree(page).findall(nodes.Element):
             kinds = (one.get_enumerable_node_type(node) for one in env.domains.values())
+            if isinstance(node, nodes.section):  # whose number is the table of contents' affair
+                continue
             if node["ids"] and (kind := next(filter(None, kinds), None)):
                 counts[kind] += 1
                 numbers[kind][node["ids"][0]] = (counts[kind],)

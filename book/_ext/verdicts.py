@@ -213,20 +213,12 @@ def entry(kind, key, **fields):
 
 
 def tally():
-    """The twenty, the others, and all by section, each linked to the chapter of its claims."""
-
-    def linked(name):
-        if name.startswith("the "):
-            return f"**{name}**"
-        return f"[{name}]({SECTIONS[name.split()[1]].page}.ipynb)"
-
+    """How many claims have which verdict."""
     depends = (f"{DEPENDS}: {how[:1].lower()}{how[1:]}" for how in ON.values())
+    counted = verdicts.tally(found().values())
     return table(
-        ("Section", HOLDS, *depends, FAILS),
-        *(
-            (linked(name), *(str(n or "–") for n in counts.values()))
-            for name, counts in verdicts.tally(found().values()).items()
-        ),
+        ("", HOLDS, *depends, FAILS),
+        *((f"**{name}**", *(str(n or "–") for n in of.values())) for name, of in counted.items()),
     )
 
 

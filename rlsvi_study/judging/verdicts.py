@@ -104,13 +104,11 @@ def stored() -> dict[str, Finding]:
 
 
 def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
-    """How many claims hold, depend on each of the three, and fail: the claims that matter most, the
-    others, and all by section."""
-    groups: dict[str, list[str]] = {"the twenty": [], "the others": []}
+    """How many hold, depend on each of the three, and fail: the main claims, and the others."""
+    groups: dict[str, list[str]] = {"main claims": [], "others": []}
     for one in findings:
         if not one.part_of:
-            for name in ("the twenty" if one.main else "the others", one.section):
-                groups.setdefault(name, []).append(one.on or one.verdict)
+            groups["main claims" if one.main else "others"].append(one.on or one.verdict)
     return {
         name: {word: words.count(word) for word in (HOLDS, *ON, FAILS)}
         for name, words in groups.items()
