@@ -1,12 +1,12 @@
 """The minutes that a page takes to read. A card says ``{reading-time}`min```; when the page is made,
-what is open on it is counted: 200 words a minute, and a quarter of a minute for each figure and
+what is open on it is counted: 200 words a minute, and a quarter of a minute for each picture and
 each displayed formula. What is folded and the code below a figure are not."""
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxRole
 
 WORDS_PER_MINUTE = 200
-MINUTES_PER_PICTURE = 1 / 4  # a figure, or a displayed formula
+MINUTES_PER_PICTURE = 1 / 4  # or displayed formula
 
 
 class minutes_to_read(nodes.Inline, nodes.TextElement):
@@ -30,10 +30,9 @@ def minutes(node):
         return len(node.split()) / WORDS_PER_MINUTE
     if isinstance(node, (nodes.raw, nodes.comment)) or is_folded(node):
         return 0.0
-    if isinstance(node, nodes.math_block):
+    if isinstance(node, (nodes.math_block, nodes.image)):
         return MINUTES_PER_PICTURE
-    own = MINUTES_PER_PICTURE if isinstance(node, nodes.figure) else 0.0
-    return own + sum(map(minutes, node.children))
+    return sum(map(minutes, node.children), 0.0)
 
 
 def fill_in(app, doctree, page):

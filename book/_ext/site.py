@@ -9,10 +9,12 @@ book is built whole (`--all`), so every edit has its page.
 import lzma
 import os
 import re
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from html import escape, unescape
 from importlib.util import find_spec
 from inspect import cleandoc
+from itertools import chain
 from pathlib import Path
 
 from docutils import nodes
@@ -21,13 +23,34 @@ from sphinx.errors import ExtensionError
 from sphinx.search.en import SearchEnglish
 from sphinx.util.fileutil import copy_asset
 
-from .verdicts import FIVE
-
 # Of this package, whose name is no name in Python, only the files are used.
 (PACKAGE,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
 MATHJAX = Path(PACKAGE, "static/mathjax")
 FONTS = "output/chtml/fonts/woff-v2"
-PICTURED = "book/06a-coherent"  # its figure stands for pages without one
+PICTURED = "book/01-introduction"  # its figure stands for pages without one
+MOVED = {  # pages that are now part of another: their old addresses lead there
+    "02-episodic-rl": "01-introduction",
+    "06-experiments": "06-chains",
+    "06a-coherent": "06-chains",
+    "06b-agnostic": "06-chains",
+    "figures": "report",
+    "glossary": "notation",
+    "own-agent": "own-problem",
+    "own-study": "own-problem",
+    "project-kappa": "projects",
+    "project-prior": "projects",
+    "project-rate": "projects",
+}
+STUB = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8" />
+<meta name="robots" content="noindex" />
+<meta http-equiv="refresh" content="1; url={new}.html" />
+<title>This page has moved</title>
+<script>location.replace("{new}.html" + location.hash);</script>
+<p>This page has moved: <a href="{new}.html">{new}</a></p>
+</html>
+"""
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
 NAMES = "alpha beta gamma epsilon theta kappa lambda rho sigma phi"
 GREEK = dict(zip("αβγεθκλρσφ", NAMES.split(), strict=True))
@@ -70,14 +93,11 @@ def opening(doctree, most=350):
 
 def tell(app, pagename, templatename, context, doctree):
     """What a search engine and a message show of a page: title, opening, and a picture where the
-    address of the site is known. The first page opens with the paper's verdict in short."""
+    address of the site is known."""
     if doctree is None:
         return
     title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
-    if pagename == app.config.root_doc:
-        words = " ".join(one["finding"] for one in FIVE.values())
-    else:
-        words = opening(doctree) or f"{title}. {app.config.html_title}"
+    words = opening(doctree) or f"{title}. {app.config.html_title}"
     tags = {
         "description": words,
         "og:type": "website",
@@ -126,6 +146,13 @@ def copy_mathjax(app):
     """One script and its fonts, so that no formula needs another host."""
     for name, folder in (("tex-chtml.js", ""), (FONTS, FONTS)):
         copy_asset(MATHJAX / name, Path(app.outdir, "_static/mathjax", folder))
+
+
+def forward(folder):
+    """At the address of a page that has moved, a link to where its contents are."""
+    for old, new in MOVED.items():
+        if not Path(folder, f"{old}.html").exists():
+            Path(folder, f"{old}.html").write_text(STUB.format(new=new), "utf8")
 
 
 def text_at(parent, place):
@@ -245,6 +272,38 @@ def finish(app, exception):
         pages = {path: path.read_text("utf8") for path in Path(app.outdir).rglob("*.html")}
         for path, page in dress(pages).items():
             path.write_text(page, "utf8")
+        forward(Path(app.outdir, "book"))
+
+
+def in_words(node):
+    """Text for a place that shows no formula: its Greek letters are letters."""
+    if isinstance(node, nodes.math):
+        signs = {name: letter for letter, name in GREEK.items()} | {"ge": "≥", "le": "≤"}
+        return re.sub(r"\\([a-zA-Z]+) ?", lambda one: signs.get(one[1], one[1]), node.astext())
+    return "".join(map(in_words, node.children)) if node.children else node.astext()
+
+
+def learn_terms(app, env):
+    """The first sentence of every entry in the glossary, by its anchor."""
+    env.explained = {
+        anchor: re.split(r"(?<=[.?!])\s", in_words(entry.children[-1]))[0]
+        for page in {
+            page
+            for (kind, _), (page, _) in env.domaindata["std"]["objects"].items()
+            if kind == "term"
+        }
+        for entry in env.get_doctree(page).findall(nodes.definition_list_item)
+        for term in entry.findall(nodes.term)
+        for anchor in term["ids"]
+    }
+
+
+def explain(app, doctree, page):
+    """A link to an entry of the glossary shows its first sentence under the pointer."""
+    for link in doctree.findall(nodes.reference):
+        anchor = link.get("refid") or link.get("refuri", "").partition("#")[2]
+        if anchor in app.env.explained:
+            link["reftitle"] = app.env.explained[anchor]
 
 
 def name_once(app, doctree, docname):
@@ -258,6 +317,24 @@ def without_figure_numbers(app, env):
     theirs."""
     for numbers in env.toc_fignumbers.values():
         numbers.pop("figure", None)
+
+
+def number_the_unlisted(app, env):
+    """Sphinx counts what the pages of the table of contents have. What the other pages have comes
+    after: their equations, their exercises."""
+    listed = {env.config.root_doc, *chain(*env.toctree_includes.values())}
+    counts = Counter()
+    for numbers in env.toc_fignumbers.values():
+        counts.update({kind: len(of) for kind, of in numbers.items()})
+    for page in sorted(env.found_docs - listed):
+        numbers = env.toc_fignumbers[page] = defaultdict(dict)
+        for node in env.get_doctree(page).findall(nodes.Element):
+            kinds = (one.get_enumerable_node_type(node) for one in env.domains.values())
+            if isinstance(node, nodes.section):  # whose number is the table of contents' affair
+                continue
+            if node["ids"] and (kind := next(filter(None, kinds), None)):
+                counts[kind] += 1
+                numbers[kind][node["ids"][0]] = (counts[kind],)
 
 
 def describe(app, what, name, obj, options, lines):
@@ -307,7 +384,10 @@ def setup(app):
     app.connect("autodoc-process-docstring", untyped, priority=1000)  # after it
     app.connect("autodoc-skip-member", without_fields)
     app.connect("missing-reference", inherited)
-    app.connect("env-check-consistency", without_figure_numbers)  # numbers are given before
+    app.connect("env-check-consistency", learn_terms)
+    app.connect("env-check-consistency", number_the_unlisted)  # the others have numbers before
+    app.connect("env-check-consistency", without_figure_numbers)
+    app.connect("doctree-resolved", explain)
     app.connect("doctree-resolved", name_once)
     app.connect("doctree-resolved", keep_together)
     app.connect("html-page-context", tell)

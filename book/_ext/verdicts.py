@@ -21,17 +21,16 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.judging import verdicts
-from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, ON, VERDICTS
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, ON
 from rlsvi_study.judging.register import SECTIONS, typeset
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
 from .browser import ROOT
 
-FIVE, FIGURES, MISPRINTS, DISCREPANCIES = (
+FINDINGS, FIGURES, MISPRINTS, DISCREPANCIES = (
     yaml.safe_load((ROOT / f"book/_data/{name}.yml").read_text("utf8"))
-    for name in ("five", "figures", "misprints", "discrepancies")
+    for name in ("findings", "figures", "misprints", "discrepancies")
 )
-SAID = {verdict: (verdict, verdict.removesuffix("s")) for verdict in VERDICTS}  # of one, of several
 found = cache(verdicts.stored)
 
 
@@ -64,12 +63,10 @@ def cell(text):
     return raised(text.replace("*", "\\*").replace("|", "&#124;"))
 
 
-def badge(verdict, main=True, words=None):
+def badge(verdict, main=True):
     """A verdict as a page shows it, in its own colour; filled for a main claim."""
     kind = "verdict" if main else "verdict lesser"
-    return (
-        f'<span class="{kind}" data-verdict="{escape(verdict)}">{escape(words or verdict)}</span>'
-    )
+    return f'<span class="{kind}" data-verdict="{escape(verdict)}">{escape(verdict)}</span>'
 
 
 def chosen(names, only=None, but=None):
@@ -84,10 +81,14 @@ def chosen(names, only=None, but=None):
 
 
 def briefly(claims):
-    """A line for each: its verdict, the statement and what was found."""
+    """A line for each: its statement, and what it depends on."""
+
+    def on(one):
+        return f" {cell(one.found.partition(':')[0])}." if one.verdict == DEPENDS else ""
+
     return "\n".join(
-        f'- <a href="verdicts.html#{one.id}">{badge(one.verdict, one.main)}</a> '
-        f"[{one.place}]({one.page}.ipynb): *{cell(typeset(one.statement))}* {cell(one.found)}"
+        f"- *{cell(typeset(one.statement))}*{on(one)} "
+        f'<a href="verdicts.html#{one.id}">{one.place}</a>'
         for one in claims
     )
 
@@ -166,72 +167,13 @@ def filled(id, words):
     return typeset(words.format(**numbers(id)))
 
 
-def in_a_minute():
-    """Five findings, each a link to its chapter, what was proved and what was measured, and in a
-    row of their own the verdicts that it stands on."""
-
-    def entry(subject, one):
-        claims = {label: found()[id] for label, id in one["claims"].items()}
-        page = next(iter(claims.values())).page
-        evidence = [
-            f"*{how}:* " + " ".join(cell(filled(*words)) for words in one[how.lower()].items())
-            for how in ("Proved", "Measured")
-            if how.lower() in one
-        ]
-        badges = (
-            f'<a href="verdicts.html#{claim.id}">{label} {badge(claim.verdict, claim.main)}</a>'
-            for label, claim in claims.items()
-        )
-        return (
-            f"[**{subject}.** {cell(one['finding'])}]({page}.ipynb) {' '.join(evidence)}\n\n"
-            f'<p class="badges">{" ".join(badges)}</p>'
-        )
-
-    return "\n\n".join(entry(*one) for one in FIVE.items())
-
-
-def on_what(counts):
-    """On what so many claims depend, in words."""
-    return ", ".join(f"{ON[on].lower()} {counts[on]}" for on in ON if counts[on])
-
-
-def in_three(counts):
-    """The verdicts of a tally, which counts apart on what a claim depends."""
-    return {
-        HOLDS: counts[HOLDS],
-        DEPENDS: sum(counts[on] for on in ON),
-        FAILS: counts[FAILS],
-    }
-
-
-def weighed():
-    """How many claims have which verdict: the main ones first, then the others in a line."""
-
-    def counted(counts):
-        words = {
-            verdict: f"{n} {SAID[verdict][n > 1]}" for verdict, n in in_three(counts).items() if n
-        }
-        if DEPENDS in words:
-            words[DEPENDS] += f" ({on_what(counts)})"
-        return words
-
-    main, others = verdicts.tally(found().values()).values()
-    badges = " ".join(
-        f'<a href="verdicts.html?weight=main&verdict={quote_plus(verdict)}">'
-        f"{badge(verdict, words=words)}</a>"
-        for verdict, words in counted(main).items()
+def findings():
+    """The start page's findings, each with its number and a link to the chapter of its claim."""
+    return "\n".join(
+        f"- [**{head}**]({found()[one['claim']].page}.ipynb) {cell(one['finding'])} "
+        f"{cell(filled(one['claim'], one.get('number', '')))}".rstrip()
+        for head, one in FINDINGS.items()
     )
-    return (
-        f'<p class="weighed"><strong>The {sum(main.values())} main claims:</strong> {badges}</p>\n\n'
-        f"Of {sum(others.values())} lesser claims {', '.join(counted(others).values())}. A claim "
-        "*depends* if one reading that the text admits makes it true and another false, if a condition "
-        "decides, or if we have not enough data; its finding begins with which."
-    )
-
-
-def main_claims():
-    """How many of the main claims have which verdict, in one line."""
-    return weighed().partition("\n\n")[0]
 
 
 def how_to_cite():
@@ -271,22 +213,12 @@ def entry(kind, key, **fields):
 
 
 def tally():
-    """The twenty, the others, and all by section, each linked to the chapter of its claims."""
-    whole = []
-    for name, counts in verdicts.tally(found().values()).items():
-        holds, depends, fails = (n or "–" for n in in_three(counts).values())
-        depends = f"**{depends}** ({on_what(counts)})"
-        whole.append((f"**{name}**", f"**{holds}**", depends, f"**{fails}**"))
+    """How many claims have which verdict."""
+    depends = (f"{DEPENDS}: {how[:1].lower()}{how[1:]}" for how in ON.values())
+    counted = verdicts.tally(found().values())
     return table(
-        ("Section", *VERDICTS),
-        *whole,
-        *(
-            (
-                f"[{name}]({SECTIONS[name.split()[1]].page}.ipynb)",
-                *(str(n or "–") for n in counts.values()),
-            )
-            for name, counts in verdicts.by_section(found().values()).items()
-        ),
+        ("", HOLDS, *depends, FAILS),
+        *((f"**{name}**", *(str(n or "–") for n in of.values())) for name, of in counted.items()),
     )
 
 
@@ -355,16 +287,26 @@ def thresholds():
 
 
 def misprints():
-    """All misprints."""
-    slips = [
-        (one.place, one.paper, one.found) for one in found().values() if one.verdict == MISPRINT
-    ]
-    return table(
-        ("Place", "Printed", "Meant"),
-        *(
-            tuple(map(cell, map(typeset, row)))
-            for row in (*(one.values() for one in MISPRINTS), *slips)
-        ),
+    """All misprints, first those that change an implementation."""
+    slips = {
+        one.id: (one.place, one.paper, one.found)
+        for one in found().values()
+        if one.verdict == MISPRINT
+    }
+    first, others = (
+        [slips.pop(one["claim"]) if "claim" in one else one.values() for one in MISPRINTS[name]]
+        for name in ("implementation", "others")
+    )
+    return "\n\n".join(
+        f"**{head}**\n\n"
+        + table(
+            ("Place", "Printed", "Meant"),
+            *(tuple(cell(typeset(one)) for one in row) for row in rows),
+        )
+        for head, rows in (
+            ("They change an implementation", first),
+            ("The others", [*others, *slips.values()]),
+        )
     )
 
 
@@ -403,12 +345,10 @@ def runs():
 
 def totals():
     """What a sentence may say of all claims, or of all tables."""
-    counts = [in_three(one) for one in verdicts.tally(found().values()).values()]
     made = [one["computed"] for one in records().values()]
     rows = sum(one["rows"] for one in records().values())
     return {
-        **{verdict: sum(count[verdict] for count in counts) for verdict in VERDICTS},
-        "claims": sum(sum(count.values()) for count in counts),
+        "claims": sum(not one.part_of for one in found().values()),
         "tables": len(made),
         "rows": typeset(str(rows)),
         "hours": f"{sum(one['cpu_seconds'] for one in made) / 3600:.1f}",
@@ -475,9 +415,7 @@ class Lines(Stored):
 
 
 DIRECTIVES = {
-    "in-a-minute": in_a_minute,
-    "weighed": weighed,
-    "main-claims": main_claims,
+    "findings": findings,
     "how-to-cite": how_to_cite,
     "tally": tally,
     "all-verdicts": explorer,

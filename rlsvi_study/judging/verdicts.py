@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import StudyError, engine
-from .outcomes import FAILS, HOLDS, ON, VERDICTS
+from .outcomes import FAILS, HOLDS, ON
 from .register import Claim, Settled, settle, typeset
 
 NAME = "verdicts.json"
@@ -103,27 +103,13 @@ def stored() -> dict[str, Finding]:
         ) from error
 
 
-def _count(words: Iterable[str], of: Iterable[str]) -> dict[str, int]:
-    words = list(words)
-    return {word: words.count(word) for word in of}
-
-
-def by_section(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
-    """How many claims have each verdict."""
-    sections: dict[str, list[str]] = {}
+def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+    """How many hold, depend on each of the three, and fail: the main claims, and the others."""
+    groups: dict[str, list[str]] = {"main claims": [], "others": []}
     for one in findings:
         if not one.part_of:
-            sections.setdefault(one.section, []).append(one.verdict)
-    return {name: _count(words, VERDICTS) for name, words in sections.items()}
-
-
-def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
-    """How many hold, depend on each of the three, and fail: the claims that matter most apart from
-    the others."""
-    claims = [one for one in findings if not one.part_of]
+            groups["main claims" if one.main else "others"].append(one.on or one.verdict)
     return {
-        name: _count(
-            (one.on or one.verdict for one in claims if one.main == main), (HOLDS, *ON, FAILS)
-        )
-        for name, main in (("the twenty", True), ("the others", False))
+        name: {word: words.count(word) for word in (HOLDS, *ON, FAILS)}
+        for name, words in groups.items()
     }

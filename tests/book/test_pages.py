@@ -66,14 +66,11 @@ def small(monkeypatch):
         ),
     ]
     monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in found})
-    five = {
-        "Both": {
-            "claims": {"one": "3.b", "two": "3.a", "three": "G.e"},
-            "finding": "Yes*.",
-            "measured": {"3.b": "-{n} at {at[8]:.1f};", "3.a": "no more."},
-        }
+    ours = {
+        "One.": {"claim": "3.b", "finding": "Yes*.", "number": "It is -{n} at {at[8]:.1f}."},
+        "Two.": {"claim": "G.e", "finding": "No."},
     }
-    monkeypatch.setattr(pages, "FIVE", five)
+    monkeypatch.setattr(pages, "FINDINGS", ours)
     return found
 
 
@@ -123,24 +120,10 @@ def counted(monkeypatch):
     monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in found})
 
 
-def test_the_tally_counts_by_weight_and_by_section(counted):
-    table = rows(pages.tally())
-    counts = [[int(re.sub("[*]| .*", "", n).replace("–", "0")) for n in row[1:]] for row in table]
-    #                 holds, depends, fails
-    assert counts == [[7, 5, 3], [4, 2, 1], [7, 7, 1], [4, 0, 3]]
-    assert table[0][2] == "**5** (on a condition 2, not enough data 3)"
-    assert "(03-dithering.ipynb)" in table[2][0]
-    assert "(G-gauss-dirichlet.ipynb)" in table[3][0]
-
-
-def test_the_main_claims_are_counted_first(counted):
-    first, _, rest = pages.weighed().partition("\n\n")
-    assert verdicts_in(first) == [HOLDS, DEPENDS, FAILS]
-    assert "5 depend (on a condition 2, not enough data 3)</span>" in first
-    assert "2 depend (on a reading 2)" in rest
-    said = re.findall(r"\d+ \w+", re.sub(r"<[^>]*>|\([^)]*\)", "", first + " " + rest))
-    assert said[:4] == ["15 main", "7 hold", "5 depend", "3 fail"]
-    assert said[4:] == ["7 lesser", "4 hold", "2 depend", "1 fails"]
+def test_the_tally_counts_the_main_claims_and_the_others(counted):
+    counts = [[int(n.replace("–", "0")) for n in row[1:]] for row in rows(pages.tally())]
+    #                 holds, depends on a reading, on a condition, not enough data, fails
+    assert counts == [[7, 0, 2, 3, 3], [4, 2, 0, 0, 1]]
 
 
 @pytest.fixture
@@ -191,17 +174,15 @@ def test_a_table_says_of_which_code_it_is(computed):
 
 def test_a_sentence_has_its_totals(counted, computed):
     totals = pages.totals()
-    assert (totals[HOLDS], totals[DEPENDS], totals[FAILS], totals["claims"]) == (11, 7, 4, 22)
-    assert (totals["tables"], totals["rows"]) == (3, "11\u202f430")
+    assert (totals["claims"], totals["tables"], totals["rows"]) == (22, 3, "11\u202f430")
     assert (totals["hours"], totals["machines"]) == ("4.1", "arm and x86")
 
 
-def test_in_a_minute_a_subject_has_its_finding_and_in_a_row_the_verdicts_it_stands_on(small):
-    line, _, row = pages.in_a_minute().partition("\n\n")
-    assert line == "[**Both.** Yes\\*.](03-dithering.ipynb) *Measured:* −7 at 0.5; no more."
-    assert linked(row) == ["3.b", "3.a", "G.e"]
-    assert verdicts_in(row) == [HOLDS, DEPENDS, FAILS]
-    assert row.count("lesser") == 1  # G.e is not among the main claims
+def test_a_finding_has_its_number_and_its_chapter(small):
+    assert pages.findings().splitlines() == [
+        "- [**One.**](03-dithering.ipynb) Yes\\*. It is −7 at 0.5.",
+        "- [**Two.**](G-gauss-dirichlet.ipynb) No.",
+    ]
 
 
 def test_exponents_and_indices_are_typeset():
@@ -234,11 +215,12 @@ def test_a_chapter_has_three_lines_of_verdicts_and_a_link(small, monkeypatch):
     assert " 4 " in all_of_them
 
 
-def test_a_list_has_a_line_for_each_claim_with_what_was_found(small):
-    first, last = pages.briefly(pages.chosen(["3.b", "G."])).splitlines()
-    assert (linked(first), linked(last)) == (["3.b"], ["G.e"])
-    assert (verdicts_in(first), verdicts_in(last)) == ([HOLDS], [FAILS])
-    assert "(G-gauss-dirichlet.ipynb): *A remark.* Nothing." in last
+def test_a_list_has_a_line_for_each_claim_with_what_it_depends_on(small):
+    data = finding("3.e", DEPENDS, on="data", found="Not enough data, of *two*: 1 to 8.")
+    first, last = pages.briefly([pages.found()["G.e"], data]).splitlines()
+    assert first == '- *A remark.* <a href="verdicts.html#G.e">Appendix G</a>'
+    assert linked(last) == ["3.e"]
+    assert last.startswith("- *It is so.* Not enough data, of \\*two\\*. <a")
 
 
 def test_the_lines_of_a_proof_are_a_table(small):
@@ -249,11 +231,18 @@ def test_the_lines_of_a_proof_are_a_table(small):
         pages.lines("3.b")
 
 
-def test_misprints_are_one_list(small, monkeypatch):
-    monkeypatch.setattr(
-        pages, "MISPRINTS", [{"place": "Section 4", "printed": "i < L", "meant": "i < l."}]
-    )
-    assert rows(pages.misprints()) == [["Section 4", "i < L", "i < l."], ["Section 3", "y", "No."]]
+def test_misprints_that_change_an_implementation_come_first(small, monkeypatch):
+    small += [finding("3.t", MISPRINT, part_of="3.a", place="Section 3, proof", paper="z")]
+    monkeypatch.setattr(pages, "found", lambda: {one.id: one for one in small})
+    printed = {"place": "Section 4", "printed": "i < L", "meant": "i < l."}
+    ours = {"implementation": [{"claim": "3.t"}], "others": [printed]}
+    monkeypatch.setattr(pages, "MISPRINTS", ours)
+    first, others = re.split(r"\n\n(?=\*\*)", pages.misprints())
+    assert rows(first.partition("\n\n")[2]) == [["Section 3, proof", "z", "No."]]
+    assert rows(others.partition("\n\n")[2]) == [
+        ["Section 4", "i < L", "i < l."],
+        ["Section 3", "y", "No."],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -327,7 +316,8 @@ def words(n):
 
 def test_what_is_open_on_a_page_takes_time():
     card = nodes.paragraph("", "", reading.minutes_to_read())
-    figure = nodes.figure("", nodes.caption("", "word " * 100))
+    figure = nodes.figure("", nodes.image(), nodes.caption("", "word " * 100))
+    picture = nodes.container("", nodes.reference("", "", nodes.image()), classes=["strip-row"])
     below = nodes.container("", words(4000), classes=["cell_input"])
     cell = nodes.container("", below, figure, classes=["cell", "tag_hide-input"])
     code = nodes.container("", words(600), classes=["cell_input"])
@@ -336,8 +326,8 @@ def test_what_is_open_on_a_page_takes_time():
     hidden = nodes.container("", words(800), classes=["cell", "tag_hide-cell"])
     formula = nodes.math_block("", "x")
     raw = nodes.raw("", "a b", format="html")
-    page = nodes.container("", card, words(1000), cell, shown, proof, hidden, formula, raw)
-    assert reading.minutes(page) == pytest.approx(5 + (0.5 + 0.25) + 3 + 0.25)
+    page = nodes.container("", card, words(1000), cell, shown, proof, hidden, formula, raw, picture)
+    assert reading.minutes(page) == pytest.approx(5 + (0.5 + 0.25) + 3 + 0.25 + 0.25)
     reading.fill_in(None, page, "page")
     assert card.astext() == "9 min"
 
@@ -374,6 +364,39 @@ def test_figures_that_share_a_picture_share_a_row(monkeypatch):
     del places["14"]
     with pytest.raises(pages.ExtensionError, match="Figure 14"):
         strip.rows()
+
+
+# --- a term -----------------------------------------------------------------------------------
+
+
+def test_a_link_to_a_term_shows_the_first_sentence_of_its_entry():
+    def entry(anchor, *definition):
+        term, text = nodes.term("", anchor, ids=[anchor]), nodes.paragraph("", "", *definition)
+        return nodes.definition_list_item("", term, nodes.definition("", text))
+
+    entries = nodes.definition_list(
+        "",
+        entry("term-band", nodes.Text("Between\nquantiles. And more.")),
+        entry(
+            "term-ridge", nodes.Text("It is "), nodes.math("", r"\lambda\sigma^2"), nodes.Text(".")
+        ),
+    )
+    env = SimpleNamespace(
+        domaindata={
+            "std": {
+                "objects": {("term", "band"): ("terms", "term-band"), ("label", "x"): ("y", "x")}
+            }
+        },
+        get_doctree={"terms": entries}.get,
+    )
+    site.learn_terms(None, env)
+    links = [
+        nodes.reference("", "a", refuri="terms.html#term-band"),
+        nodes.reference("", "b", refid="term-ridge"),
+        nodes.reference("", "c", refuri="terms.html#band"),
+    ]
+    site.explain(SimpleNamespace(env=env), nodes.paragraph("", "", *links), "page")
+    assert [link.get("reftitle") for link in links] == ["Between\nquantiles.", "It is λσ^2.", None]
 
 
 # --- edits of the theme's pages ---------------------------------------------------------------
