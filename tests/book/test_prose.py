@@ -31,6 +31,7 @@ NOT_PROSE = re.compile(
             r"^\s*\d+\.(?=\s)",
             r"\\begin\{.*?\\end\{\w+\*?\}",
             r"^\(?[\w-]+\)=$",
+            r"\b\d:\d\d\b",
         )
     ),
     re.S | re.M,
