@@ -198,7 +198,7 @@ HEADS = ("", "state, action", "n", "z", "target", "value")
 def by_hand(ax: Axes, rows: list[tuple[str, ...]], top: float, step: float) -> None:
     """A table of text. A thick line stands where the first column changes, which is then said."""
     for i, row in enumerate([HEADS, *rows]):
-        y, before = top - step * i, ([HEADS] + [HEADS, *rows])[i]
+        y, before = top - step * i, [HEADS, HEADS, *rows][i]
         if i and row[0] != before[0]:
             ax.plot((0.05, 6.95), 2 * [y + step / 2], color="0.3", lw=1.2)
             ax.text(0.1, y, row[0], va="center")
