@@ -192,6 +192,75 @@ def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
     return fig
 
 
+HEADS = ("", "state, action", "n", "z", "target", "value")
+
+
+def by_hand(ax: Axes, rows: list[tuple[str, ...]], top: float, step: float) -> None:
+    """A table of text. A thick line stands where the first column changes, which is then said."""
+    for i, row in enumerate([HEADS, *rows]):
+        y, before = top - step * i, [HEADS, HEADS, *rows][i]
+        if i and row[0] != before[0]:
+            ax.plot((0.05, 6.95), 2 * [y + step / 2], color="0.3", lw=1.2)
+            ax.text(0.1, y, row[0], va="center")
+        elif i:
+            ax.plot((1.85, 6.95), 2 * [y + step / 2], color="0.8", lw=0.8)
+        for x, text in zip((1.85, 3.4, 4.1, 4.95, 6.0), row[1:], strict=True):
+            ax.text(x, y, text.replace("-", "−"), va="center", color="black" if i else "0.35")
+
+
+def states(ax: Axes, y: float, names: str, apart: float) -> None:
+    """A row of them, the last of which pays."""
+    for i, name in enumerate(names):
+        circle = {
+            "boxstyle": "circle,pad=0.25",
+            "fc": "#EEEEEE" if i < len(names) - 1 else "#FBEFA9",
+            "ec": "black",
+        }
+        at = {"ha": "center", "va": "center", "bbox": None if name == "…" else circle}
+        ax.text(0.75 + apart * i, y, f"${name}$", **at)
+
+
+@styled
+def table_to_fill(rows: list[tuple[str, ...]]) -> Figure:
+    """Two periods by hand, as a table with room to write."""
+    height = 0.4 * (len(rows) + 1)
+    fig, ax = canvas(height=height)
+    ax.set(xlim=(0, 7), ylim=(0, height))
+    ax.axis("off")
+    by_hand(ax, rows, height - 0.2, 0.4)
+    return fig
+
+
+@styled
+def board(rows: list[tuple[str, ...]]) -> Figure:
+    """The board at the end of lecture 1, with the letters of its plan."""
+    fig, ax = canvas(height=7.8)
+    ax.set(xlim=(0, 7), ylim=(0, 7.8))
+    ax.axis("off")
+    for x, y, text in (
+        (0.1, 7.5, "(a)"),
+        (0.55, 7.05, r"Right slips left: $1/N$"),
+        (0.1, 6.6, r"(b)  $\theta = 0$: coin flips"),
+        (0.1, 6.15, r"(c)  $q = p^*\,2^{-(N-1)}$"),
+        (0.1, 5.7, r"(d)  wait  $1/q - 1$"),
+        (3.6, 7.5, r"(j)  for $h = H-1, \dots, 0$:"),
+        (4.05, 6.9, r"$b_i = r_i + \max_\alpha\,\tilde Q_{h+1}(s'_i, \alpha)$"),
+        (4.05, 6.3, r"$\Sigma = (A^T A/\sigma^2 + \lambda I)^{-1}$"),
+        (4.05, 5.7, r"$\tilde\theta_h \sim N(\Sigma A^T b/\sigma^2,\; \Sigma)$"),
+        (0.1, 5.0, "(e)"),
+        (3.6, 5.0, r"(f)  $\tilde Q = \frac{n}{n+1}\,\bar b + z\,/\,\sqrt{n+1}$"),
+        (0.1, 0.9, r"(k)  $\mathrm{Var}\,\tilde Q_h = c^2\,\mathrm{Var}\,\tilde V_{h+1} + \dots$"),
+        (0.1, 0.35, r"(l)  $\tilde Q = \bar Q$ + optimism + spread"),
+    ):
+        ax.text(x, y, text, va="center")
+    states(ax, 7.5, "12…N", 0.7)
+    states(ax, 5.0, "1234", 0.6)
+    for y in (5.35, 4.65, 1.3):
+        ax.plot((0, 7), (y, y), color="0.3", lw=1.2)
+    by_hand(ax, rows, 4.4, 0.34)
+    return fig
+
+
 @styled
 def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
     """The standard deviation of a value over samples, by state and period, for each kind of target;

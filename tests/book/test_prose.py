@@ -31,6 +31,7 @@ NOT_PROSE = re.compile(
             r"^\s*\d+\.(?=\s)",
             r"\\begin\{.*?\\end\{\w+\*?\}",
             r"^\(?[\w-]+\)=$",
+            r"\b\d:\d\d\b",
         )
     ),
     re.S | re.M,
@@ -107,7 +108,7 @@ ALLOWED = {
     "E-recommender.ipynb": {"4521"},  # states, as in section 6.3
     "F-extensions.ipynb": {"65 000"},  # 2¹⁶, about
     "G-gauss-dirichlet.ipynb": {"3"},
-    "glossary.md": {"10%"},
+    "notation.md": {"10%"},
     "guide-evidence.ipynb": {"12"},
     "since-2016.ipynb": {"1024", "4096"},
 }
