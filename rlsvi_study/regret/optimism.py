@@ -25,6 +25,7 @@ from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts
 from rlsvi_core.learner import Targets
 from rlsvi_core.learners.counts import History, no_history, value_iteration, with_room
+from rlsvi_core.optimism.order import Comparison, compare
 
 from ..parameters import theorem1_parameters
 from ..rivals import counts_of
