@@ -118,10 +118,11 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     for (name, sigma2), look in zip(noises.items(), ("theory", "fails"), strict=True):
         law = _drawn(low, high, sigma2)
         gap = order.gap(order.Normal.of(1 + law.mean(), law.var()), beta, 1 + z, digits=6)
-        ax.plot(z, gap, color=COLOUR[look], lw=1.8, label=f"{name} noise (σ² = {sigma2:.2g})")
+        ax.plot(z, gap, color=COLOUR[look], lw=1.8, label=f"{name} (σ² = {sigma2:.2g})")
         ax.fill_between(z, 0, np.minimum(gap, 0), color=COLOUR["fails"], alpha=0.3, lw=0)
     ax.axhline(0, color="black", lw=0.8)
-    ax.set(xlabel="z, a sure reward", ylabel="gap G(z)")
+    top = 1.7 * ax.get_ylim()[1]  # above the curves, for names
+    ax.set(xlabel="z, a sure reward", ylabel="gap G(z)", ylim=(None, top))
     ax.legend(loc="upper right")
     return fig
 
