@@ -1,4 +1,4 @@
-"""The figures of appendix G: two densities, the gap, and the least variance at mean ½."""
+"""The figures of appendix G: two densities, and the gap."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,10 @@ import numpy as np
 import seaborn as sns
 from matplotlib.figure import Figure
 from scipy import stats
-from scipy.special import gammaln
 
 from rlsvi_core.optimism import order
 
-from ..style import COLOUR, LINE, canvas, panels, styled
+from ..style import COLOUR, LINE, panels, styled
 from .crossings import cdf_crossings, pdf_crossings
 
 
@@ -61,35 +60,15 @@ def shaded_gap(alpha: float, beta: float) -> Figure:
     room = 1.6  # above the curves, for names
     left.set(xlabel="x", ylabel="density", ylim=(0, room * law.pdf(x).max()))
     left.legend(loc="upper right")
-    for variance, line in ((1 / (4 * n), "-"), (law.var(), "--")):
+    for name, variance, line in (
+        ("variance 1/(4n)", 1 / (4 * n), "-"),
+        ("beta's variance", law.var(), "--"),
+    ):
         G = order.gap(order.Normal.of(alpha / n, variance), order.Beta.of(alpha, beta), x, digits=6)
-        right.plot(x, G, color=COLOUR["theory"], ls=line, label=f"variance {variance:.2g}")
+        right.plot(x, G, color=COLOUR["theory"], ls=line, label=name)
         for look, where in (("theory", G >= 0), ("fails", G < 0)):
             right.fill_between(x, 0, G, where=where, color=COLOUR[look], alpha=0.3, lw=0)
     right.axhline(0, color="0.6", lw=0.8)
     right.set(xlabel="z", ylabel="gap G(z)", ylim=(None, room * right.get_ylim()[1]))
     right.legend(loc="upper right")
-    return fig
-
-
-@styled
-def least_variance() -> Figure:
-    """4n times the variance of the normal, against n: the paper's, what is enough, and at mean ½ the
-    least and that of Y."""
-    fig, ax = canvas(height=4.0)
-    n = np.geomspace(0.1, 50, 400)
-    least = np.exp(2 * (gammaln((n + 1) / 2) - gammaln(n / 2 + 1))) / 8
-    for name, variance, look, line, at in (
-        ("the paper: 1/n", 1 / n, "paper", LINE["paper"], (0.11, 4.2)),
-        ("by profiles: 1/(4n)", 1 / (4 * n), "normal", "-", (0.11, 1.05)),
-        ("least at mean ½: c(n)", least, "theory", "-", (1.2, 0.4)),
-        ("variance of Y at mean ½", 1 / (4 * n + 4), "posterior", LINE["posterior"], (1.2, 0.3)),
-    ):
-        ax.plot(n, 4 * n * variance, color=COLOUR[look], ls=line, lw=1.6)
-        ax.text(*at, name, color=COLOUR[look])
-    ticks = {"xticks": [0.1, 1, 10], "yticks": [0.1, 0.3, 1, 4]}
-    ax.set(xscale="log", yscale="log", xlabel="n", ylabel="4n · variance", **ticks)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter("{x:g}")
-    ax.minorticks_off()
     return fig

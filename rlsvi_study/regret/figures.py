@@ -22,13 +22,10 @@ from ..style import (
     canvas,
     digits,
     label_ends,
-    shades,
     styled,
 )
 from . import runs as regret
 from . import upper_bound
-
-SMALLEST = {"printed": "paper's λ, σ", "repaired": "smallest λ, σ"}
 
 NAMES = NAME | {
     "rlsvi": "RLSVI,\nTheorem 1's λ, σ",
@@ -70,54 +67,34 @@ def theorem1(table: pd.DataFrame) -> Figure:
 
 @styled
 def theorem1_bound(table: pd.DataFrame) -> Figure:
-    """Measured regret, the explicit bound, the paper's rate and uniform play along L, for the
-    printed λ and σ and for the smallest that the proof allows."""
-    fig, ax = canvas(height=4.2)
+    """Measured regret, the explicit bound and uniform play along L, at the paper's λ and σ; shaded
+    where the bound is above uniform play."""
+    fig, ax = canvas(height=4.0)
     (H, S, A), L = regret.BASE.values(), np.geomspace(1, 1e7, 200)
-    base = table[(table.H == H) & (table.S == S) & (table.A == A)]
-    uniform = float((base.uniform / base.episode).mean())
-    ends = {
-        "uniform play": (uniform * L[-1], COLOUR["uniform"]),
-        r"rate $\sqrt{H^3SAT}$": (H**2 * np.sqrt(S * A * L[-1]), COLOUR["truth"]),
-    }
-    for y, look, line in (
-        (uniform * L, "uniform", LINE["uniform"]),
-        (H**2 * np.sqrt(S * A * L), "truth", ":"),
-    ):
-        ax.plot(L, y, color=COLOUR[look], ls=line, lw=1.4)
-    looks = zip((LINE["theory"], "-"), "os", shades("rlsvi", 2)[::-1], (-16, -40), strict=True)
-    for (name, of), (dash, mark, shade, below) in zip(
-        regret.PARAMETERS.items(), looks, strict=True
-    ):
-        lam, sigma = of(make_prior(H, S, A))
-        own = base[base.parameters == name]
-        sns.lineplot(
-            own,
-            x="episode",
-            y="regret",
-            color=shade,
-            marker=mark,
-            errorbar=student,
-            err_style="bars",
-            ax=ax,
-        )
-        last = own[own.episode == own.episode.max()]
-        ax.annotate(
-            f"RLSVI,\n{SMALLEST[name]}",
-            (last.episode.iloc[0], last.regret.mean()),
-            (22, below),
-            textcoords="offset points",
-            color=shade,
-        )
-        bound = upper_bound.bound(H, S, A, L, lam, sigma, 1.0)
-        ax.plot(L, bound, color=COLOUR["theory"], ls=dash, lw=1.4)
-        ends[f"bound,\n{SMALLEST[name]}"] = bound[-1], COLOUR["theory"]
-        begins = upper_bound.episodes_until(uniform, H, S, A, lam, sigma)
-        ax.axvline(begins, color="0.6", lw=0.8)
-        ax.annotate(digits(begins), (begins, 2), ha="right", rotation=90, color="0.4")
+    of = (table.H == H) & (table.S == S) & (table.A == A) & (table.parameters == "printed")
+    runs, (lam, sigma) = table[of], regret.PARAMETERS["printed"](make_prior(H, S, A))
+    uniform = float((runs.uniform / runs.episode).mean())
+    bound = upper_bound.bound(H, S, A, L, lam, sigma, 1.0)
+    ax.plot(L, uniform * L, color=COLOUR["uniform"], ls=LINE["uniform"], lw=1.6)
+    ax.plot(L, bound, color=COLOUR["theory"], ls=LINE["theory"], lw=1.6)
+    look = {"color": COLOUR["rlsvi"], "marker": MARK["rlsvi"]}
+    sns.lineplot(runs, x="episode", y="regret", **look, errorbar=student, err_style="bars", ax=ax)
+    begins = upper_bound.episodes_until(uniform, H, S, A, lam, sigma)
+    ax.axvspan(1, begins, color="0.93", lw=0)
+    ax.text(2, 4e5, f"until {digits(begins)} episodes\nthe bound says nothing")
     ax.set(xlabel="episodes L", ylabel="expected regret")
-    ax.set(xscale="log", yscale="log")  # last: seaborn averages on the axis's scale
-    label_ends(ax, ends)
+    ax.set(
+        xscale="log", yscale="log", xlim=(1, L[-1])
+    )  # after seaborn, which averages on the scale
+    last = runs[runs.episode == runs.episode.max()].regret.mean()
+    label_ends(
+        ax,
+        {
+            "uniform play": (uniform * L[-1], COLOUR["uniform"]),
+            "our bound": (bound[-1], COLOUR["theory"]),
+            "RLSVI,\nmeasured": (last, COLOUR["rlsvi"]),
+        },
+    )
     return fig
 
 
@@ -132,65 +109,40 @@ def _drawn(low: int, high: int, sigma2: float = 0.25, rho: float = 1.0) -> Any:
 
 @styled
 def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
-    """What the better of a sure z and a draw is worth beyond z, for the posterior and for RLSVI's
-    normal law with each σ²: stochastic optimism is one curve nowhere below the other."""
-    fig, axes = canvas(len(noises), sharey=True)
+    """How much more the better of a sure z and a draw is worth with RLSVI's normal law, with each σ²,
+    than with the posterior: the draw is stochastically optimistic where the gap is nowhere negative."""
+    fig, ax = canvas(height=3.0)
     truth = _posterior(low, high)
-    z = np.linspace(truth.mean() - 2 * truth.std(), truth.mean() + 3 * truth.std(), 101)
-    for ax, (name, sigma2) in zip(axes, noises.items(), strict=True):
+    z = np.linspace(truth.mean() - 2.5 * truth.std(), truth.mean() + 3 * truth.std(), 101)
+    beta = order.Beta.of(0.5 + high, 0.5 + low)
+    for (name, sigma2), look in zip(noises.items(), ("theory", "fails"), strict=True):
         law = _drawn(low, high, sigma2)
-        d = (law.mean() - z) / law.std()
-        ours = law.std() * (stats.norm.pdf(d) + d * stats.norm.cdf(d))
-        worth = ours - order.gap(
-            order.Normal.of(1 + law.mean(), law.var()),
-            order.Beta.of(0.5 + high, 0.5 + low),
-            1 + z,
-            digits=6,
-        )
-        for label, y, look in (("posterior", worth, "posterior"), ("RLSVI", ours, "rlsvi")):
-            sns.lineplot(
-                x=z,
-                y=y,
-                color=COLOUR[look],
-                ls=LINE[look],
-                label=label,
-                legend=ax is axes[0],
-                ax=ax,
-            )
-        for look, where in (("theory", ours >= worth), ("fails", ours < worth)):
-            ax.fill_between(z, worth, ours, where=where, color=COLOUR[look], alpha=0.3, lw=0)
-        ax.set(
-            title=f"{name} (σ² = {sigma2:.2g})", xlabel="z, the sure reward", ylabel="E (draw − z)⁺"
-        )
+        gap = order.gap(order.Normal.of(1 + law.mean(), law.var()), beta, 1 + z, digits=6)
+        ax.plot(z, gap, color=COLOUR[look], lw=1.8, label=f"{name} (σ² = {sigma2:.2g})")
+        ax.fill_between(z, 0, np.minimum(gap, 0), color=COLOUR["fails"], alpha=0.3, lw=0)
+    ax.axhline(0, color="black", lw=0.8)
+    top = 1.7 * ax.get_ylim()[1]  # above the curves, for names
+    ax.set(xlabel="z, a sure reward", ylabel="gap G(z)", ylim=(None, top))
+    ax.legend(loc="upper right")
     return fig
 
 
 @styled
 def leak() -> Figure:
-    """Where a visit of a pair goes in the shrunk model: to every state less often than in the mean
-    MDP; the rest leaks to a state worth 0. An arrow is as wide as its probability."""
-    fig, ax = canvas(height=3.4)
+    """The next state of a pair in the mean MDP: of each probability the shrunk model keeps the lower
+    part, and the rest leaks to a state worth 0."""
+    fig, ax = canvas(height=3.0)
     seen, prior, rho = np.array([5, 3, 1, 0]), np.full(4, 0.25), 4.0
     mean, shrunk = (seen + prior) / (seen.sum() + 1), seen / (seen.sum() + rho)
-    rows = [
-        (f"state {i + 1}", *row, "truth") for i, row in enumerate(zip(mean, shrunk, strict=True))
-    ]
-    rows.append(("worth 0", 0.0, 1 - shrunk.sum(), "fails"))
-    node = {"ha": "center", "va": "center"}
-    box = {"boxstyle": "round,pad=0.4", "fc": "white", "lw": 1.5}
-    for y, (name, theirs, ours, look) in zip((5.2, 4.2, 3.2, 2.2, 0.7), rows, strict=True):
-        ink = COLOUR[look]
-        if ours > 0:
-            wide = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 18}
-            ax.annotate("", (3.9, y), (1.7, 3.0), arrowprops=wide | {"lw": 14 * ours, "color": ink})
-        ax.text(4.8, y, name, color=ink, bbox=box | {"ec": ink}, **node)
-        ax.text(6.8, y, f"{ours:.3f}", color=ink, **node)
-        ax.text(8.8, y, f"{theirs:.3f}", color=COLOUR["posterior"], **node)
-    ax.text(1.0, 3.0, "a pair,\n9 visits", bbox=box | {"ec": "black"}, **node)
-    ax.text(6.8, 6.1, "shrunk", **node)
-    ax.text(8.8, 6.1, "mean MDP", color=COLOUR["posterior"], **node)
-    ax.set(xlim=(0, 10), ylim=(0, 6.4))
-    ax.axis("off")
+    states = [f"state {i + 1}" for i in range(len(seen))]
+    ax.bar(states, shrunk, 0.55, color=COLOUR["rlsvi"], label="shrunk model")
+    leaks = {"color": COLOUR["fails"], "alpha": 0.45, "hatch": "//", "ec": "white"}
+    ax.bar(states, mean - shrunk, 0.55, shrunk, **leaks, label="leaks to a state worth 0")
+    for x, height in enumerate(mean):
+        ax.plot([x - 0.32, x + 0.32], [height] * 2, color=COLOUR["posterior"], lw=2.5)
+    ax.plot([], color=COLOUR["posterior"], lw=2.5, label="mean MDP")
+    ax.set(xlabel="next state", ylabel="probability", ylim=(0, 0.6))
+    ax.legend(loc="upper right")
     return fig
 
 

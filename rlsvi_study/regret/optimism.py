@@ -1,4 +1,4 @@
-r"""Section 5, Lemma 2 and its edges: RLSVI's values against the truth, given any history.
+r"""Section 5, Lemma 2: RLSVI's values against the truth, given any history.
 
 Lemma 2 says that :math:`\tilde Q_h(s,a)` is stochastically optimistic for :math:`Q^*_h(s,a)`
 whatever the data: :math:`G(z) = \mathbb E(\tilde Q - z)^+ - \mathbb E(Q^* - z)^+ \ge 0` for all z.
@@ -10,8 +10,7 @@ rewards −1 and 0) G is closed-form:
     \tfrac{\sigma^2}{n + \lambda\sigma^2}\Bigr), \qquad
     -Q^* \sim \mathrm{Beta}(\alpha_1 + n_-, \alpha_2 + n_0).
 
-The page *5. Proofs* has the proof for all H and the conditions that it needs; ``edges`` shows what
-happens outside them.
+The page *5. Proofs* has the proof for all H and the conditions that it needs.
 """
 
 import math
@@ -28,7 +27,7 @@ from rlsvi_core.learner import Targets
 from rlsvi_core.learners.counts import History, no_history, value_iteration, with_room
 from rlsvi_core.optimism.order import Comparison, compare
 
-from ..parameters import enough_sigma, theorem1_parameters
+from ..parameters import theorem1_parameters
 from ..rivals import counts_of
 from .runs import rlsvi
 
@@ -131,22 +130,6 @@ def settled_future() -> tuple[DirichletPrior, Counts]:
     counts.R[1, 0, 0, 1] = counts.R[1, 1, 0, 0] = counts.P[1, :, 0, 0] = 1e6 + 200
     counts.total[0, 0, 0], counts.total[1, 1, 0] = -200, -(1e6 + 200)
     return prior, counts
-
-
-def edges(draws: int, rng: Seed = None) -> dict[str, Comparison]:
-    """Q̃ against Q* at the first (s, a, h) within the conditions of the lemma, and beyond each."""
-    rng = np.random.default_rng(rng)
-    positive = DirichletPrior.symmetric(1, 1, 2, support=(0.0, 1.0))
-    cases = {
-        "within the conditions": (*settled_future(), 1e-3, enough_sigma(2)),
-        "too little noise": (*settled_future(), 1e-3, math.sqrt(0.4)),
-        "rewards 0 and 1": (positive, no_counts(1, 1, 2), *theorem1_parameters(positive)),
-    }
-    pairs = {name: paired_samples(*case, draws, rng) for name, case in cases.items()}
-    pairs["random terminal reward"] = random_terminal(draws, rng)
-    return {
-        name: compare(*(Q[:, 0, 0, 0] for Q in pair), error=0.01) for name, pair in pairs.items()
-    }
 
 
 def one_period_gap(
