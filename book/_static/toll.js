@@ -22,7 +22,10 @@ globalThis.Toll = (() => {
       Object.assign(this, { H, random, agent: "printed", L: lookedAt(H), large: zeros(), small: zeros(), z: zeros(), weights: [],
                             theta: zeros(), V: zeros(), factor: zeros(), episodes: 0, leaps: 0, sides: 0 });
       this.draw();
+      this.start();
     }
+
+    start() { this.atSide = this.random.uniform() < 1 / this.L; } // where the coming episode will start
 
     // Noise for RLSVI. For the bootstrap weights: of the large, of the small, and of imagined visits, and the share of
     // these that brought the largest value.
@@ -66,7 +69,7 @@ globalThis.Toll = (() => {
 
     // One episode on the plan, and the plan for the next.
     episode() {
-      if (this.random.uniform() < 1 / this.L) {
+      if (this.atSide) {
         this.sides++;
         this.small[0]++;
         for (let h = 1; h < this.H; h++) (this.theta[h] > 0 ? this.large : this.small)[h]++;
@@ -76,149 +79,108 @@ globalThis.Toll = (() => {
       }
       this.episodes++;
       this.draw();
+      this.start();
     }
-
-    get overRoot() { return this.leaps / Math.sqrt(Math.max(1, this.episodes) * this.H); } // regret/√T
   }
   return { lookedAt, Run };
 })();
 
-// The sampled values by period, and regret/√T. A run is shown from its first start at the side on: nothing happens
-// before. Curves of several runs can be compared, as episodes are counted in units of L. data-seed: the first run's.
-UI.mount("toll", "The toll: how sampled values grow", root => {
+// The sampled values by period: before the first start at the side, after it, and after some more episodes from the
+// gate. Each stage stays until the reader goes on; another agent begins with the same data. data-seed: the first run's.
+UI.mount("toll", "The toll: one start at the side", root => {
   "use strict";
-  const { el, svg, number } = UI, END = 4, SECONDS = 3; // the clock stops after every 4L episodes; L take 3 s
+  const { el, svg, number, counted } = UI, H = 11, MORE = 500, BEFORE = 0, AFTER = 1, PLAYING = 2, PLAYED = 3;
   const AGENTS = [["printed", "as printed", "rlsvi"], ["truncated", "truncated values", "theory"],
-                  ["weights", "weights on the data", "weights"]];
-  let seed = Number(root.dataset.seed ?? 1), run, curve, past = [], owed, seen, timer;
+                  ["weights", "bootstrap", "weights"]];
+  let seed = Number(root.dataset.seed ?? 1), run, stage, seen, timer, before;
 
-  function restart() {
-    clock.stop();
-    if (run?.episodes > curve?.shown) past = [...past, curve].slice(-6);
-    run = new Toll.Run(H.value, RLSVI.generator(seed));
-    curve = { H: run.H, parts: [] };
-    owed = 0;
-    begin();
-    while (run.sides === 0) episode();
-    curve.shown = run.episodes; // from there on
-    reveal();
-  }
-
-  // A part of the curve for each stretch with the same agent.
-  function begin() {
-    curve.parts.at(-1)?.points.push(now());
-    const [agent, , colour] = AGENTS.find((_, i) => switches[i].checked);
-    run.become(agent);
-    curve.parts.push({ agent, colour, episodes: 0, leaps: 0, points: [now()] });
-  }
-
-  const now = () => [run.episodes / run.L, run.overRoot];
-
-  function episode() {
-    const part = curve.parts.at(-1), leaps = run.leaps;
-    run.episode();
-    part.episodes++;
-    part.leaps += run.leaps - leaps;
-    if (run.episodes % Math.ceil(run.L / 60) === 0) part.points.push(now());
-  }
-
-  // A plan is made from the last period to the first, and shown so.
-  function reveal() {
+  // The run until its first start at the side.
+  function open() {
     clearInterval(timer);
-    seen = UI.calm() ? run.H : 0;
-    if (seen < run.H) timer = setInterval(() => { if (++seen === run.H) clearInterval(timer); draw(); }, 50);
+    run = new Toll.Run(H, RLSVI.generator(seed));
+    while (!run.atSide) run.episode();
+    [stage, seen] = [BEFORE, H];
     draw();
   }
 
-  // As many episodes as the time asks for. After a start at the side the next plan is shown growing.
-  function tick(seconds) {
-    if (seen < run.H) return;
-    for (owed += seconds * run.L / SECONDS; owed >= 1; owed--) {
-      const { sides } = run;
-      episode();
-      if (run.episodes % (END * run.L) === 0) { owed = 0; clock.stop(); break; }
-      if (run.sides > sides) { owed = 0; reveal(); break; }
-    }
+  // That start, and the plan after it, which is made from the last period to the first, and shown so.
+  function begin() {
+    open();
+    run.episode();
+    run.become(chosen());
+    [stage, before] = [AFTER, { episodes: run.episodes, leaps: run.leaps }];
+    if (!UI.calm()) seen = 0;
+    timer = setInterval(() => { if (seen < H) seen++; else clearInterval(timer); draw(); }, 200);
     draw();
   }
 
-  const clock = UI.clock(tick), H = UI.slider("H, periods", UI.steps(7, 15, 2), 11, () => restart());
+  // More episodes from the gate.
+  function more() {
+    clearInterval(timer);
+    [stage, seen] = [PLAYING, H];
+    const some = n => {
+      for (; n > 0 && stage === PLAYING; n--) {
+        run.episode();
+        if (run.atSide || run.episodes === before.episodes + MORE) { clearInterval(timer); stage = PLAYED; }
+      }
+      draw();
+    };
+    if (UI.calm()) some(MORE);
+    else timer = setInterval(some, 100, 20);
+  }
+
+  const chosen = () => AGENTS.find((_, i) => switches[i].checked)[0];
+  const next = UI.button("", () => [begin, more, more, () => { seed++; open(); }][stage]());
   const switches = AGENTS.map(([agent]) => el("input", { type: "radio", name: "agent", checked: agent === "printed",
-    change: () => { begin(); reveal(); } }));
-  const bars = el("div"), chart = el("div"), told = el("p", { class: "told", role: "status" });
-  const table = UI.readings(["", "episodes", "leaps"], AGENTS);
-  clock.node.addEventListener("click", () => draw());
+    change: () => { if (stage !== BEFORE) begin(); } }));
+  const bars = el("div"), told = el("p", { class: "told", role: "status" });
   root.append(
-    el("div", { class: "bar" }, clock.node,
-      UI.button("One episode", () => { clock.stop(); episode(); reveal(); }),
-      UI.button("New run", () => { seed++; restart(); }),
+    el("div", { class: "bar" }, next,
       el("div", { class: "switches", role: "radiogroup", "aria-label": "Agent" },
         ...AGENTS.map(([, name], i) => el("label", {}, switches[i], ` ${name}`)))),
-    bars, el("p", { class: "key" }, "Bars: the sampled value of being alive in period h; rightmost, of a leap at the gate, red if "
-      + "the agent will leap. Dashed: true values. Below the bars: by how much a period multiplies the value of the next, before any "
-      + "truncation."),
-    table.node, told, chart, el("div", { class: "sliders" }, H.node));
+    bars, told);
 
   const scale = v => Math.sign(v) * Math.log10(1 + Math.abs(v)); // both signs, and powers of ten
   function sampled(width) {
-    const { H, V, leap } = run, values = [leap, ...V.slice(1)], top = Math.max(8 ** (H / 2), ...values);
-    const ticks = [-10, 0, 10, ...UI.steps(3, Math.max(3, Math.log10(top)), 3).map(k => 10 ** k)];
-    const axes = UI.chart({ width, height: 210, x: [H - 0.4, -0.6], y: [scale(-20), scale(top)],
-      xlabel: "period h, in the order of value iteration", ylabel: "sampled value", xticks: UI.steps(0, H - 1, 2), yticks: ticks.map(scale),
+    const { V, leap } = run, values = [leap, ...V.slice(1)], top = Math.max(8 ** (H / 2), ...values);
+    const ticks = [-10, 0, 10, ...UI.steps(3, Math.log10(top), 1).map(k => 10 ** k)];
+    const axes = UI.chart({ width, height: 230, x: [H - 0.4, -0.6], y: [scale(-20), scale(top)],
+      xlabel: "alive in period h, the last first", ylabel: "sampled value",
+      xticks: UI.steps(1, H - 1, 1), yticks: ticks.map(scale),
       yshow: y => number(ticks.find(v => scale(v) === y)).replace("1.0 × ", ""),
       label: `Sampled values by period. In period 1: ${number(V[1])}; true value 0. A leap: ${number(leap)}; true value −1` });
+    const [, , colour] = AGENTS.find(([agent]) => agent === run.agent);
     values.forEach((v, h) => h >= H - seen && axes.area([[h - 0.4, scale(v)], [h + 0.4, scale(v)]],
-      `solid ${h === 0 && v > 0 ? "fails" : curve.parts.at(-1).colour}`));
+      `solid ${h === 0 && v > 0 ? "fails" : colour}`));
     axes.line([[-0.6, scale(-1)], [0.5, scale(-1)], [0.5, 0], [H - 0.4, 0]], "truth");
-    axes.node.setAttribute("height", 228);
-    axes.node.setAttribute("viewBox", `0 0 ${width} 228`);
-    for (let h = 1; h < H - 1; h++) axes.add(svg("text", { x: axes.X(h), y: 224, "text-anchor": "middle", class: "factor" },
-      `×${Math.round(run.factor[h])}`));
+    axes.add(svg("text", { x: axes.X(0), y: 205, "text-anchor": "middle" }, "leap"));
     return axes.node;
   }
 
-  function regret(width) {
-    const curves = [...past, curve], tops = curves.map(({ parts }) =>
-      parts.flatMap(({ points }) => points).reduce((best, point) => point[1] > best[1] ? point : best));
-    const [x, y] = now(), high = 1.15 * Math.max(0.3, ...tops.map(top => top[1]));
-    const far = Math.max(x, ...past.flatMap(({ parts }) => parts.flatMap(({ points }) => points.map(([at]) => at))));
-    const axes = UI.chart({ width, height: 200, x: [0, Math.ceil(far)], y: [0, high],
-      xlabel: `episodes/L, L = ${run.L}`, ylabel: "regret/√T",
-      label: `Regret over the root of T: ${number(y)} after ${UI.counted(run.episodes, "episode")}` });
-    curves.forEach(({ H, parts }, i) => {
-      for (const { colour, points } of parts) axes.line(points, `${colour} ${i < past.length ? "earlier" : ""}`);
-      if (tops[i][0] > 0) axes.text(tops[i][0] + 0.06, tops[i][1] + 0.03 * high, `H = ${H}`);
-    });
-    axes.dot(x, y, curve.parts.at(-1).colour);
-    return axes.node;
-  }
-
-  // Screen readers announce this text, so what changes with every episode is added only while the clock stands.
+  // Screen readers announce this text, so while episodes go by it stands still.
   function tell() {
-    const { H, sides, leap, agent, episodes } = run, then = {
-      printed: "RLSVI leaps until the observed costs outweigh it.",
-      truncated: "Truncated to the range of returns, it is soon outweighed by a few leaps.",
-      weights: `Cut to ±${H}, and without noise where all outcomes are the same, it is soon outweighed by a few leaps.`,
-    };
-    const cause = `${sides === 1 ? "One start" : `${sides} starts`} at the side. On the way back to period 1 a positive `
-      + `value ${agent === "printed" ? "is" : "would, without truncation, be"} multiplied by ${number(run.growth, 2)}; `
-      + `the true value is 0. ${then[agent]}`;
-    const text = clock.on ? cause : `${cause} Episode ${episodes + 1}: the sampled value of a leap is ${number(leap)}, `
-      + `so at the gate the agent will ${leap > 0 ? "leap and pay 1" : "quit"}.`;
-    if (told.textContent !== text) told.textContent = text;
+    const { leap, agent } = run, will = leap > 0 ? "so at the gate the agent leaps and pays 1" : "so at the gate the agent quits";
+    const grown = {
+      printed: `Least squares multiplied a positive value by ${number(run.growth, 2).replace(/^(\d\d)(\d{3})$/, "$1\u202f$2")} on the way back to period 1.`,
+      truncated: "Values stay in the range of returns.",
+      weights: `Values stay within ±${H}, and there is no noise where outcomes are the same.`,
+    }[agent];
+    const text = [
+      `So far ${counted(run.episodes, "episode")}, all from the gate, in which it has learned that a leap costs 1. The next one starts at the side.`,
+      `One episode went down the road, where nothing is paid. ${grown} A leap looks worth ${number(leap)}, ${will}.`,
+      "Episodes from the gate go by.",
+      `In the ${counted(run.episodes - before?.episodes, "episode")} after the start at the side it has leapt ${counted(run.leaps - before?.leaps, "time")}. Choose another agent.`,
+    ][stage];
+    if (seen === H && told.textContent !== text) told.textContent = text;
   }
 
   function draw() {
-    const width = UI.room(root);
-    bars.replaceChildren(sampled(width));
-    chart.replaceChildren(regret(width));
-    for (const [key] of AGENTS) {
-      const parts = curve.parts.filter(({ agent }) => agent === key);
-      table.set(key, ...["episodes", "leaps"].map(what => parts.reduce((sum, part) => sum + part[what], 0)));
-    }
+    bars.replaceChildren(sampled(UI.room(root)));
+    next.textContent = ["Start at the side", `${MORE} more episodes`, `${MORE} more episodes`, "Another run"][stage];
+    next.disabled = stage === PLAYING;
     tell();
     Object.assign(root.dataset, { episodes: run.episodes, leaps: run.leaps });
   }
-  restart();
+  open();
   return draw;
 });

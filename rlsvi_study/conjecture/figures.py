@@ -1,5 +1,5 @@
 """The figures of appendix B: regret over √T on the gambles, at the toll and on the costly road, where a
-constant times √T would be level, and the sampled values behind the toll."""
+constant times √T would be level, and a drawing of the toll."""
 
 import numpy as np
 import pandas as pd
@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from ..style import BARS, COLOUR, LINE, canvas, digits, label_ends, shades, styled
 from .costly_road import errors
-from .gambles import gamble_bound, slopes
-from .toll import imagined, least_regret, looked_at
+from .gambles import slopes
+from .toll import least_regret, looked_at
 
 PALE, OWN, DARK = shades("rlsvi", 3)
 LOOKS = {
@@ -29,18 +29,10 @@ def _measured(ax: Axes, table: pd.DataFrame, H: int, colour: object) -> float:
     return float(own[own.episode == own.episode.max()].over.mean())
 
 
-def _proved(ax: Axes, H: int, most: int, colour: object) -> float:
-    """The lower bound, thin and dashed; its height at the end."""
-    L = np.geomspace(100, most, 60).astype(int)
-    bound = [gamble_bound(int(n), H) / np.sqrt(H * n) for n in L]
-    ax.plot(L, bound, color=colour, ls=LINE["theory"], lw=1.1)
-    return bound[-1]
-
-
 @styled
 def gambles(*tables: pd.DataFrame) -> Figure:
-    """Mean regret on the gambles over √T along the run, by the number of periods, with the proved
-    lower bounds; for the gamble also with the agent's σ doubled."""
+    """Mean regret on the gambles over √T along the run, by the number of periods; for the gamble also
+    with the agent's σ doubled."""
     fig, ax = canvas(height=4.4)
     table = pd.concat(tables).fillna({"H": 1, "factor": 1})
     table = table.assign(H=table.get("H", 1), factor=table.get("factor", 1))
@@ -50,9 +42,6 @@ def gambles(*tables: pd.DataFrame) -> Figure:
         name = "gamble" if H == 1 else f"long, H = {H:.0f}"
         said = f"{name}:\npower {slopes(own).mean:.2f}" if factor == 1 else "gamble, 2σ:\nbounded"
         ends[said] = _measured(ax, own, int(H), colour), colour
-        if factor == 1:
-            bound = _proved(ax, int(H), own.episode.max(), colour)
-            ends[f"proved, {name.removeprefix('long, ')}"] = bound, colour
     ax.set(xscale="log", yscale="log", xlabel="episodes L", ylabel=OVER)
     label_ends(ax, ends)
     return fig
@@ -116,36 +105,6 @@ def costly_road(regret: pd.DataFrame, error: pd.DataFrame) -> Figure:
             ends[name] = means[max(means)], colour
     below.set(xlabel="horizon H", ylabel="largest error", yscale="log", xticks=list(means))
     label_ends(below, ends)
-    return fig
-
-
-@styled
-def amplification(H: int = 10, draws: int = 20_000) -> Figure:
-    """The sampled value of being alive, X_h, after one start at the side where every other period
-    walked: median, mean and the middle 90% of the draws, as printed and truncated."""
-    fig, ax = canvas(width=5.8, height=4.0)  # narrow, so that letters are large on a phone
-    walked, h, ends = np.arange(1, H) % 2 == (H - 1) % 2, np.arange(1, H), {}
-    for most, title, colour in ((np.inf, "as printed", OWN), (1.0, "truncated", DARK)):
-        X = imagined(H, draws, most=most, walked=walked)
-        low, middle, high = np.quantile(X, [0.05, 0.5, 0.95], axis=0)
-        ax.fill_between(h, low, high, color=colour, alpha=0.2, lw=0)
-        ax.plot(h, middle, color=colour, marker="o")
-        ends[f"{title},\nmedian"] = middle[0], colour
-        if most == np.inf:
-            ax.plot(h, X.mean(axis=0), color=colour, lw=1.1, ls="--")
-            ends[f"{title},\nmean"] = X[:, 0].mean(), colour
-    ax.axhline(0, color=COLOUR["truth"], lw=1.1)
-    ends["truth"] = 0.0, COLOUR["truth"]
-    ax.set(
-        yscale="symlog",
-        xlabel="period h (w: the agent had walked, else leapt)",
-        xticks=h,
-        xticklabels=[f"{one}\nw" if own else one for one, own in zip(h, walked, strict=True)],
-        ylim=(-3, 1.5e5),
-        ylabel="sampled value of being alive, $X_h$",
-    )
-    ax.invert_xaxis()  # value iteration runs backwards
-    label_ends(ax, ends)
     return fig
 
 

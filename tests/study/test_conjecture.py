@@ -14,7 +14,7 @@ from scipy.stats import binom, kstest, norm
 from rlsvi_core import rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.mdp import FiniteMDP
-from rlsvi_study.conjecture import claims, costly_road, figures, gambles, runs
+from rlsvi_study.conjecture import claims, costly_road, gambles, runs
 from rlsvi_study.conjecture import toll as at_the_toll
 from rlsvi_study.conjecture.hypotheses import is_closed, is_instance, is_linear
 from rlsvi_study.conjecture.toll import imagined, least_regret, looked_at, over_root_T
@@ -234,13 +234,6 @@ def test_what_is_imagined_is_what_the_agent_samples(walked):
         X.append(agent.Q[1, 1].max())
     assert kstest(X, imagined(H, 4000, rng=2, walked=np.array(walked))[:, 0]).pvalue > RATE
     assert (np.abs(imagined(H, 1000, most=1.0)) <= np.arange(H - 1, 0, -1)).all()
-
-
-def test_the_amplification_is_drawn():
-    (ax,) = figures.amplification(H=5, draws=500).axes
-    printed, mean, truncated, truth = (line.get_ydata() for line in ax.lines)
-    assert printed[0] > truncated[0] > 0 == truth[0]  # in period 1; a truncated value stays small
-    assert mean[0] > 4 > truncated[0]
 
 
 # --- the steps ------------------------------------------------------------------------------
