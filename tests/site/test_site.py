@@ -237,7 +237,7 @@ def test_on_paper_folds_are_open_and_nothing_can_be_pressed(at):
 
 
 def test_a_narrower_column_fits_its_formulas_again(at):
-    page = at("book/02-episodic-rl")
+    page = at("book/01-introduction")
     page.evaluate("() => { document.querySelector('.bd-article').style.width = '330px'; }")
     assert not listed(page.evaluate(ON_A_PHONE))
 
@@ -327,7 +327,7 @@ def test_a_figure_opens_large_and_closes(at):
 
 def test_a_formula_that_mathjax_refuses_is_told(at):
     """A macro of the book is known to it, and one that is none is no red text among the rest."""
-    page = at("book/02-episodic-rl")
+    page = at("book/01-introduction")
     page.evaluate(r"""() => {
       const math = tex => MathJax.tex2chtml(tex);
       document.querySelector("article").append(math(String.raw`\E[x]`), math(String.raw`\unheard of`));
