@@ -84,7 +84,7 @@ FLOORS = {
         {""},
         {"engine"},
         {"judging"},
-        {"a file", "judging.figures"},
+        {"a file"},
         {"a topic"},
         {"overall"},
         {"beyond"},
