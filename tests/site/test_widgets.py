@@ -487,7 +487,7 @@ def test_the_race_shows_the_runs_of_its_length(widget):
     one.page.wait_for_function("e => e.dataset.episodes > 60", arg=one.element_handle())
     press(one, "Pause")
     episodes = int(one.get_attribute("data-episodes"))
-    shown = [numbers(text) for text in one.locator("svg text").all_inner_texts() if ":" in text]
+    shown = [numbers(text) for text in one.locator("svg text").all_text_contents() if ":" in text]
     for told, seed, options in (
         (shown[0], 12, {"lam": 1.0, "sigma": 0.1, "sample": True}),
         (shown[1], 13, {"lam": 1.0, "sigma": 1.0, "sample": False, "epsilon": 0.1}),
