@@ -41,8 +41,8 @@ AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and n
     "fresh": ("#8FB8D0", (1, 1.5), "^", "RLSVI, ρ = 0 (a fresh draw each step)"),
     "greedy": ("#666666", (6, 2, 1, 2), "X", "greedy, ties at random"),
     "prior": ("#117733", (6, 2, 1, 2), "D", "random prior alone"),
-    "bootstrap + prior": ("#CC79A7", (5, 1, 1, 1), "P", "bootstrap, random prior"),
-    "bootstrap": ("#661100", (1, 1.5), "^", "bootstrap alone"),
+    "bootstrap + prior": ("#CC79A7", (5, 1, 1, 1), "P", "resampling, random prior"),
+    "bootstrap": ("#661100", (1, 1.5), "^", "resampling alone"),
     "incremental": ("#44AA99", (6, 2, 6, 2), "v", "RLSVI, incremental"),
     "weights": ("#228833", (5, 1, 1, 1), "^", "bootstrap"),
 }

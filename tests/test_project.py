@@ -85,7 +85,7 @@ FLOORS = {
         {""},
         {"engine"},
         {"judging"},
-        {"a file", "judging.figures"},
+        {"a file"},
         {"a topic"},
         {"overall"},
         {"beyond"},

@@ -58,7 +58,7 @@ class Section(NamedTuple):
 
 SECTIONS = {
     "1": Section("Introduction", "01-introduction"),
-    "2": Section("Episodic reinforcement learning", "02-episodic-rl"),
+    "2": Section("Episodic reinforcement learning", "01-introduction"),
     "3": Section("The problem with dithering for exploration", "03-dithering"),
     "4": Section("Randomized value functions", "04-randomized-value-functions"),
     "5": Section("Provably efficient tabular learning", "05-tabular"),
