@@ -27,7 +27,7 @@ from .verdicts import FIVE
 (PACKAGE,) = find_spec("sphinx-mathjax-offline").submodule_search_locations
 MATHJAX = Path(PACKAGE, "static/mathjax")
 FONTS = "output/chtml/fonts/woff-v2"
-PICTURED = "book/06a-coherent"  # its figure stands for pages without one
+PICTURED = "book/06-chains"  # its figure stands for pages without one
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
 NAMES = "alpha beta gamma epsilon theta kappa lambda rho sigma phi"
 GREEK = dict(zip("αβγεθκλρσφ", NAMES.split(), strict=True))
