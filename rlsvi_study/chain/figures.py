@@ -313,6 +313,7 @@ def fig2b(table: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
     ours = ends.get_group("rlsvi")
     ax.plot(ours.last_suboptimal, ours.suboptimal, MARK["rlsvi"], color=COLOUR["rlsvi"], ms=6)
     ax.set(xscale="log", yscale="log", ylabel="suboptimal policies so far")
+    ax.set_xticks([100, 10_000, 1_000_000])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(style.digits)
     style.label_ends(
