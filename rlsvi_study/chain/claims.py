@@ -372,7 +372,6 @@ def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     verdict=DEPENDS,
     on="reading",
     main=True,
-    shown_in="06b-agnostic",
 )
 def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """There is some region 0 < ρ < ρ* where learning remains remarkably stable.

@@ -1,4 +1,4 @@
-"""The figures of the chain: chapters 1 to 4, 6, 6a and 6b, A to C."""
+"""The figures of the chain: chapters 1 to 4 and 6.1, A to C."""
 
 from collections.abc import Callable
 
@@ -361,31 +361,22 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
 @styled
 def fig2b(table: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
     """Figure 2(b): the suboptimal policies so far over a million episodes, each run a line, and a
-    dot at its last lapse. On the chain a suboptimal policy earns nothing, so regret, the axis at
-    the right, is V* times their number. The table of Figure 2(a), if given, has the first episodes
-    of these runs and of more (thin)."""
-    fig, ax = canvas(height=4.4)
-    look = {"x": "episode", "y": "suboptimal", "ax": ax, "legend": False}
-    long = table.seed.unique()
+    dot at the last one of RLSVI. On the chain a suboptimal policy earns nothing, so regret is V*
+    times their number. The table of Figure 2(a), if given, has the first episodes of these runs."""
+    fig, ax = canvas(height=3.8)
     if start is not None:
-        more = start[(start.agent == "rlsvi") & ~start.seed.isin(long)]
-        sns.lineplot(more, **look, **EACH, lw=0.6, alpha=0.4)
-        table = pd.concat([start, table])
-    ours = table[table.agent == "rlsvi"].sort_values("episode").groupby("seed").tail(1)
-    sns.lineplot(table[table.seed.isin(long)], **look, **EACH)
-    dots = ours[ours.seed.isin(long)]
-    ax.plot(dots.last_suboptimal, dots.suboptimal, MARK["rlsvi"], color=COLOUR["rlsvi"], ms=7)
-
-    settled = ours.last_suboptimal.median()
-    ax.axvline(settled, color="0.4", ls=":", lw=1.2)
-    said = f"last lapse of the median\nof {len(ours)} runs: episode {settled:.0f}"
-    ax.text(1.2 * settled, 90, said, va="center")
-    for agent, x, y in (("epsilon-greedy", 1400, 900), ("rlsvi", 20_000, 590)):
-        ax.text(x, y, NAME[agent], color=style.ink(COLOUR[agent]), va="center")
-    ax.set(xscale="log", ylim=(0, 1000), ylabel="suboptimal policies so far")
-    V = (table.expected_regret / table.suboptimal).iloc[-1]
-    right = ax.secondary_yaxis("right", functions=(lambda n: V * n, lambda regret: regret / V))
-    right.set_ylabel("cumulative regret (expected)")
+        table = pd.concat([start[start.seed.isin(table.seed)], table])
+    sns.lineplot(table, x="episode", y="suboptimal", ax=ax, legend=False, **EACH)
+    ends = last_rows(table).groupby("agent")
+    ours = ends.get_group("rlsvi")
+    ax.plot(ours.last_suboptimal, ours.suboptimal, MARK["rlsvi"], color=COLOUR["rlsvi"], ms=6)
+    ax.set(xscale="log", yscale="log", ylabel="suboptimal policies so far")
+    ax.set_xticks([100, 10_000, 1_000_000])
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(style.digits)
+    style.label_ends(
+        ax, {NAME[agent]: (of.suboptimal.median(), COLOUR[agent]) for agent, of in ends}
+    )
     return fig
 
 

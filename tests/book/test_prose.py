@@ -97,8 +97,7 @@ ALLOWED = {
     "README.md": {"300"},  # the tenth reward of 6.1.learns, about
     "01-introduction.ipynb": {"6"},  # what an axis shows
     "05-proofs.ipynb": {"16", "32"},
-    "06-experiments.ipynb": {"3"},  # the fewest seeds
-    "06b-agnostic.ipynb": {"41", "0.08", "1001"},  # runs a point, their ½/√n, and all runs
+    "06-chains.ipynb": {"41", "1001"},  # runs a point, and all runs
     "06c-tetris.ipynb": {"3", "4", "23", "600"},  # axes; placements of a piece, on average
     "06d-recommender.ipynb": {"30", "6000"},
     "B-conjecture.ipynb": {"0.55"},  # the chance to win a gamble

@@ -52,7 +52,7 @@ def small(monkeypatch):
     enter("3.c", HOLDS, found=FAILS, part_of="3.a")
     enter("3.d", FAILS, found=FAILS, part_of="3.a")
     enter("G.e", FAILS, found=FAILS)
-    enter("6.1.f", FAILS, found=FAILS, part_of="G.e", shown_in="06b-agnostic")
+    enter("6.1.f", FAILS, found=FAILS, part_of="G.e", shown_in="06d-recommender")
 
 
 def found():
@@ -213,7 +213,7 @@ def test_the_page_is_its_sections_unless_the_claim_has_another():
     pages = {id: one.page for id, one in register.REGISTER.items()}
     assert pages["3.a"] == "03-dithering"
     assert pages["G.e"] == "G-gauss-dirichlet"
-    assert pages["6.1.f"] == "06b-agnostic"
+    assert pages["6.1.f"] == "06d-recommender"
 
 
 class Pair(NamedTuple):
