@@ -92,14 +92,15 @@ def test_a_bandit_is_linear_and_pays_what_it_is_called(name):
     of = BANDITS[name]
     mdp, phi = bandit(of, np.random.default_rng(3))
     mean = (mdp.P * mdp.R).sum(axis=-1)[0]
-    assert (mean[0] == mean[1]).all()
+    assert ((mean[0] == mean[1]).all()) == (of.contexts == 1)
+    assert np.count_nonzero(mdp.initial) == of.contexts
     assert abs(mean - of.middle).max() == pytest.approx(of.spread)
     assert (phi**2).sum(axis=-1) == pytest.approx(1)
-    weights = np.linalg.lstsq(phi[0, 0], mean[0], rcond=None)[0]
-    assert phi[0, 0] @ weights == pytest.approx(mean[0])
-    variance = (mdp.P * mdp.R**2).sum(axis=-1)[0, 0] - mean[0] ** 2
-    middle = abs(mean[0] - of.middle).argmin()
-    assert np.sqrt(variance[middle]) == pytest.approx(of.deviation, rel=0.1)
+    weights = np.linalg.lstsq(phi[0].reshape(-1, 10), mean.ravel(), rcond=None)[0]
+    assert phi[0] @ weights == pytest.approx(mean)
+    variance = (mdp.P * mdp.R**2).sum(axis=-1)[0] - mean**2
+    middle = abs(mean - of.middle).argmin()
+    assert np.sqrt(variance.flat[middle]) == pytest.approx(of.deviation, rel=0.1)
 
 
 # --- what counts ----------------------------------------------------------------------------------
