@@ -6,7 +6,7 @@ so their rows can be compared exactly.
 
 A user's own study is a file that defines ``EXPERIMENTS``, a dict of experiments by name, and, to
 draw them, ``DRAW``, a dict of functions from an experiment's table to a figure; a whole one is
-``examples/own_study.py``, and the book's page ``own-study`` explains it. ``rlsvi run my_study.py
+``examples/own_study.py``, and the book's page ``own-problem`` explains it. ``rlsvi run my_study.py
 --jobs 2`` computes it, ``list``, ``plot`` and ``verify`` take the file too, and results go to a
 folder ``results`` beside it. In a notebook, pass the experiment to ``engine.sweep``.
 

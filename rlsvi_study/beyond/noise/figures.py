@@ -12,6 +12,7 @@ from ...style import RANGE, WORD_COLOUR, canvas, legend, styled, three, values
 from .runs import (
     BOOTSTRAP,
     DEVIATION,
+    HALF,
     LSVI,
     RETURNS,
     SIGMAS,
@@ -61,14 +62,14 @@ def ratios(table: pd.DataFrame) -> Figure:
 @styled
 def bandits(table: pd.DataFrame) -> Figure:
     """How many times the regret of RLSVI by ``value_range`` the others have on each bandit."""
-    fig, ax = canvas(height=3.4)
-    arms = [DEVIATION, "bootstrap, κ = 0.01"]
-    cells = compared(table).rename(index={BOOTSTRAP: arms[1]}, level="arm")
-    _beside_one(cells, ax, "arm", arms, 0.3, markers=["o", "^"])
+    fig, ax = canvas(height=4.8)
+    arms = [DEVIATION, HALF, "bootstrap, κ = 0.01"]
+    cells = compared(table).rename(index={BOOTSTRAP: arms[2]}, level="arm")
+    _beside_one(cells, ax, "arm", arms, 0.4, markers=["o", "s", "^"])
     ax.set(xscale="log", xlabel="regret / regret with σ = V/50", ylabel="")
     ax.set_xticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
     ax.minorticks_off()
-    legend(ax, fig, loc="outside upper center", ncols=2)
+    legend(ax, fig, loc="outside upper center", ncols=3)
     return fig
 
 

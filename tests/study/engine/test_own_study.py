@@ -68,7 +68,9 @@ def test_the_example_runs_resumes_and_is_drawn_and_verified(tmp_path, capsys):
 
 
 def test_the_page_on_studies_works_as_it_is_printed(tmp_path, monkeypatch, capsys):
-    page = (EXAMPLE.parents[1] / "book/own-study.md").read_text("utf8")
+    notebook = json.loads((EXAMPLE.parents[1] / "book/own-problem.ipynb").read_text("utf8"))
+    texts = ("".join(cell["source"]) for cell in notebook["cells"])
+    (page,) = (text for text in texts if text.startswith("(own-study)="))
     file, in_python = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (tmp_path / "river.py").write_text(file)
     monkeypatch.chdir(tmp_path)
