@@ -10,57 +10,40 @@ from matplotlib.figure import Figure
 
 from .. import style
 from ..judging.outcomes import last_rows
-from ..style import BAND, BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, styled, three
+from ..style import BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, styled, three
 from . import runs
 
-# The curves worth drawing: batch RLSVI in its colour, the incremental ones in shades of theirs.
-CURVES = {
-    "batch, prior kept": COLOUR["rlsvi"],
-    **dict(
-        zip(
-            ("ν = 0, prior kept", "ν = 0.03, prior forgotten", "ν = H/(l+H+1), prior kept"),
-            style.shades("incremental", 3),
-            strict=True,
-        )
-    ),
-}
-CALLED = {
-    **NAME,
-    **{arm: f"incremental, {arm}" for arm in CURVES},
-    "batch, prior kept": "RLSVI, batch",
+ARMS = {  # of the table of incremental RLSVI, those that are drawn
+    "batch, prior kept": "batch",
+    "ν = H/(l+H+1), prior kept": "ν = H/(l+H+1)",
+    "ν = 0.03, prior forgotten": "ν = 0.03",
+    "ν = 0, prior kept": "ν = 0",
 }
 GAMMA = 0.95  # of the lock that is drawn
 
 
 @styled
-def incremental(table: pd.DataFrame) -> Figure:
-    """Regret at the end against the length of the chain, as a share of learning nothing."""
-    fig, ax = canvas(height=5.2)
-    last = last_rows(table).query("lam == 1")
+def incremental(table: pd.DataFrame, N: int = 20) -> Figure:
+    """Each seed's regret at the end on one chain, as a share of learning nothing."""
+    last = last_rows(table).query("lam == 1 and N == @N")
     last = last.assign(
-        arm=last.agent + ", prior " + last.prior,
-        share=last.regret / last.groupby("N").regret.transform("max"),
+        arm=(last.agent + ", prior " + last.prior).map(ARMS),
+        share=last.regret / last.regret.max(),
     )
-    sns.lineplot(
-        last[last.arm.isin(CURVES)],
-        x="N",
-        y="share",
-        **BAND,
-        hue="arm",
-        palette=CURVES,
-        hue_order=list(CURVES),
-        marker="o",
+    fig, ax = canvas(height=2.3)
+    sns.stripplot(
+        last,
+        x="share",
+        y="arm",
+        order=list(ARMS.values()),
+        color=COLOUR["incremental"],
+        size=6,
+        alpha=0.6,
+        jitter=False,
         ax=ax,
     )
-    ax.set(
-        xscale="log",
-        xlabel="length of the chain N",
-        ylim=(0, 1.05),
-        ylabel="share of the regret of\nlearning nothing",
-    )
-    ax.set_xticks(sorted(last.N.unique()), sorted(last.N.unique()), minor=False)
-    ax.minorticks_off()
-    _legend_above(ax, 1)
+    ax.collections[0].set_facecolor(COLOUR["rlsvi"])
+    ax.set(xlim=(0, 1.03), xlabel="regret as a share of learning nothing", ylabel="")
     return fig
 
 
@@ -92,26 +75,13 @@ def travel(halves: Mapping[str, pd.Series]) -> Figure:
     return fig
 
 
-@styled
-def paths(perturbations: Mapping[str, np.ndarray]) -> Figure:
-    """One coordinate of the perturbation along a run, for several laws."""
-    fig, ax = canvas(height=3.6)
-    for (name, w), agent in zip(perturbations.items(), ("printed", "corrected"), strict=True):
-        ax.plot(w, color=COLOUR[agent], lw=1 if agent == "printed" else 2.4, label=name)
-    ax.axhline(0, color="black", lw=0.6)
-    ax.set(xlabel="step t", ylabel="one coordinate of w")
-    _legend_above(ax)
-    return fig
-
-
-def _legend_above(ax: Axes, columns: int = 2) -> None:
+def _legend_above(ax: Axes) -> None:
     handles, names = ax.get_legend_handles_labels()
-    if ax.get_legend():
-        ax.get_legend().remove()
+    ax.get_legend().remove()
     ax.figure.legend(
         handles,
-        [CALLED.get(name, name) for name in names],
-        ncols=columns,
+        [NAME.get(name, name) for name in names],
+        ncols=2,
         loc="outside upper center",
         columnspacing=1,
     )

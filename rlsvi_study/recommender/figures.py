@@ -7,7 +7,6 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from ..judging.intervals import student
 from ..judging.outcomes import last_rows
@@ -94,46 +93,6 @@ def fig8(table: pd.DataFrame, arms: Collection[str] = ("rlsvi", *ETAS)) -> Figur
 
 
 @styled
-def temperatures(table: pd.DataFrame, readings: pd.DataFrame) -> Figure:
-    """Regret at the end against the temperature of Boltzmann exploration, and RLSVI's: filled, the
-    paper's temperatures; open, ours, on fewer instances."""
-    fig, ax = canvas(height=3.4)
-    for runs, etas, face, whose in (
-        (table, PAPER_ETAS, COLOUR["boltzmann"], "Boltzmann, the paper's η"),
-        (
-            readings,
-            [eta for eta in BOLTZMANN if eta not in PAPER_ETAS],
-            "white",
-            "Boltzmann, four more",
-        ),
-    ):
-        ends = pd.concat({eta: curves(runs, BOLTZMANN[eta]).iloc[-1] for eta in etas}, names=["η"])
-        sns.lineplot(
-            ends.reset_index(name="regret"),
-            x="η",
-            y="regret",
-            errorbar=student,
-            err_style="bars",
-            linestyle="none",
-            marker="o",
-            ms=8,
-            mfc=face,
-            mec=COLOUR["boltzmann"],
-            color=COLOUR["boltzmann"],
-            label=whose,
-            ax=ax,
-        )
-    own = curves(table, "rlsvi").iloc[-1].mean()
-    ax.axhline(own, color=COLOUR["rlsvi"])
-    ax.set(xlabel="temperature η", ylabel="total regret (likes)", xscale="log", ylim=(0, None))
-    ax.set_xticks(PAPER_ETAS, [f"{eta:g}" for eta in PAPER_ETAS])
-    ax.minorticks_off()
-    ax.legend(loc="center left", bbox_to_anchor=(0, 0.42))
-    label_ends(ax, {"RLSVI": (own, COLOUR["rlsvi"])})
-    return fig
-
-
-@styled
 def fig9(table: pd.DataFrame) -> Figure:
     """The paper's Figure 9: RLSVI, the bandits, and policies that know the model but do not plan.
     Above, cumulative regret; below, regret per customer."""
@@ -197,25 +156,6 @@ def readings(table: pd.DataFrame) -> Figure:
         if line.endswith(":"):
             label.set(weight="bold", color=ink(SHADES[line[:-1]]))
     ax.set(ylabel="", xlabel="total regret (likes)", xlim=(0, None))
-    return fig
-
-
-@styled
-def openings(table: pd.DataFrame) -> Figure:
-    """How often each agent opens with the best of the ten products."""
-    fig, ax = canvas(height=3.2)
-    arms = "rlsvi", "linear"
-    shares = {
-        arm: table[table.arm == arm].pivot(index="episode", columns="seed", values="best_opening")
-        for arm in arms
-    }
-    _bands(ax, "best product first", shares)
-    chance = table[table.arm == MYOPIC["uniform"]].best_opening.mean()
-    ax.axhline(chance, color=STANDING["uniform"][1], ls="--", lw=1.3)
-    ax.set_ylim(0, 1)
-    ax.yaxis.set_major_formatter(PercentFormatter(1))
-    ends = {CALLED[arm]: (shares[arm].iloc[-1].mean(), SHADES[arm]) for arm in arms}
-    label_ends(ax, ends | {"at random": (chance, STANDING["uniform"][1])})
     return fig
 
 

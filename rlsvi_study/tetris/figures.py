@@ -13,7 +13,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rlsvi_core.envs.tetris import RULES, Tetris, placements
+from rlsvi_core.envs.tetris import Tetris, placements
 
 from .. import style
 from ..judging.outcomes import last_rows
@@ -312,7 +312,11 @@ def value_scale(table: pd.DataFrame) -> Figure:
 
 
 STACK = (0b1111101111, 0b1101111111, 0b1111111011, 0b0111111111, 0b0111111111)  # six rows high
-TRIES = {"a": ("I", 0, 4), "b": ("O", 5, 2), "c": ("I", 9, 1)}  # piece, column and width
+TRIES = {  # piece, column and width of three placements
+    "fits, and\nclears rows": ("L", 8, 2),
+    "sticks out,\nclears rows": ("I", 9, 1),
+    "sticks out": ("O", 5, 2),
+}
 FATES = {"goes on": COLOUR["theory"], "ends the game": COLOUR["fails"], "not allowed": "0.75"}
 
 
@@ -320,60 +324,47 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
     """What a rule says to three placements on one board, and the squares that each would fill."""
     found = {}
     for name, (piece, column, width) in TRIES.items():
-        outcome, squares = "not allowed", []
+        outcome, lands = "not allowed", (7, 0)
         for asked in ("overflow", rule):  # there every placement is legal: where would it land?
             game = Tetris(10, 6, piece, asked)
             game.rows[: len(STACK)] = STACK
             X, over, where = game.buffers()
             for a in range(placements(game.model, game.rows, 0, X, over, where)):
                 o, c, y = where[a]
-                if (c, game.model.size[o, 0]) == (column, width):
-                    squares = [
-                        (c + x, y + i)
-                        for i in range(game.model.size[o, 1])
-                        for x in range(width)
-                        if game.model.row[o, i] >> x & 1
-                    ]
+                if (c, game.model.size[o, 0]) == (column, width) and (y, o) <= lands:
+                    lands = y, o  # the lower of two orientations
                     if asked == rule:
                         outcome = "ends the game" if over[a] else "goes on"
-        found[name] = outcome, squares
+        y, o = lands
+        found[name] = (
+            outcome,
+            [
+                (column + x, y + i)
+                for i in range(game.model.size[o, 1])
+                for x in range(width)
+                if game.model.row[o, i] >> x & 1
+            ],
+        )
     return found
 
 
 @styled
 def endings() -> Figure:
-    """One stack and three placements, and what becomes of them under five ending rules; "touches"
-    treats these as "top row" does."""
-    boards = {
-        "three placements": {
-            name: ("", squares) for name, (_, squares) in fates("overflow").items()
-        },
-        **{f"“{rule}”": fates(rule) for rule in RULES if rule != "touches"},
-    }
-    fig, axes = panels(len(boards), height=1.75, sharey=True)
+    """What becomes of three placements, one below the other, under each admitted ending rule."""
+    rules = [rule for rule, one in runs.RULES.items() if one.admitted]
+    fig, axes = canvas(len(rules), len(TRIES), height=4.6, sharex=True, sharey=True)
     stack = [(x, y) for y, row in enumerate(STACK) for x in range(10) if row >> x & 1]
-    for ax, (title, pieces) in zip(axes, boards.items(), strict=True):
-        for colour, squares in (
-            ("0.35", stack),
-            *((FATES.get(fate, "0.9"), part) for fate, part in pieces.values()),
-        ):
-            for x, y in squares:
-                ax.add_patch(plt.Rectangle((x, y), 1, 1, fc=colour, ec="white", lw=0.8))
-        for name, (fate, ((x, y), *_)) in pieces.items():
-            ax.text(
-                x + 0.5,
-                y + 0.45,
-                name,
-                ha="center",
-                va="center",
-                weight="bold",
-                fontsize=12,
-                color="white" if fate == "ends the game" else "black",
-            )
-        ax.axhline(6, color="black", lw=1.2, ls="--")
-        ax.set(title=title, xlim=(0, 10), ylim=(2, 8), aspect="equal", xticks=[], yticks=[])
-        ax.grid(visible=False)
-        ax.spines[["left", "right", "bottom"]].set_visible(True)
+    for column, rule in zip(axes.T, rules, strict=True):
+        for ax, (name, (fate, piece)) in zip(column, fates(rule).items(), strict=True):
+            for squares, colour in ((stack, "0.35"), (piece, FATES[fate])):
+                for corner in squares:
+                    ax.add_patch(plt.Rectangle(corner, 1, 1, fc=colour, ec="white", lw=0.8))
+            ax.axhline(6, color="black", lw=1.2, ls="--")
+            ax.set(xlim=(0, 10), ylim=(2, 8), aspect="equal", xticks=[], yticks=[])
+            ax.set_ylabel(name if ax.get_subplotspec().is_first_col() else "")
+            ax.grid(visible=False)
+            ax.spines[["left", "right", "bottom"]].set_visible(True)
+        column[0].set_title(f"“{rule}”")
     fig.legend(
         handles=[
             plt.Rectangle((0, 0), 1, 1, fc=colour, label=fate) for fate, colour in FATES.items()
@@ -406,9 +397,8 @@ def player(table: pd.DataFrame) -> str:
     )
     return f"""<link rel="stylesheet" href="../_static/widgets.css">
 <div class="widget" data-widget="tetris" data-policies="{policies}">
-<p>Two policies from one run of RLSVI, an early one and a late one, play on this page. RLSVI learned
-them under the ending rule “clears”; choose the rule under which they play. You get the same pieces,
-and when you drop one, both policies catch up with you.</p>
+<p>An early and a late policy of one run of RLSVI play on this page. You get the same pieces, and
+when you drop one, both catch up with you.</p>
 <noscript>This needs JavaScript.</noscript></div>
 {scripts}"""
 
