@@ -10,7 +10,6 @@ TOPIC = Topic(
         "tetris-top-row",
         "tetris-touches",
         "tetris-overflow-top",
-        "tetris-rules",
         "tetris-readings",
         "tetris-variance",
         "tetris-widths",

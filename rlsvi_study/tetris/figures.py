@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from html import escape
-from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -195,40 +194,6 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
 
 
 @styled
-def rules(table: pd.DataFrame) -> Figure:
-    """Under each ending rule, when each seed learns, and how many do."""
-    agents = ("rlsvi", "lsvi")
-    when = runs.learned_at(table, ["rule", "agent"])
-    order = [
-        rule for rule in ("fits", "clears", "top row", "overflow", "overflow top") if rule in when
-    ]  # nothing fits, or the last board shows the end
-    fig, ax = canvas(height=0.8 + 0.46 * len(order))
-    sns.stripplot(
-        when[np.isfinite(when)].reset_index(),
-        x="game",
-        y="rule",
-        order=order,
-        hue="agent",
-        hue_order=agents,
-        palette=COLOUR,
-        size=6,
-        alpha=0.6,
-        dodge=True,
-        jitter=False,
-        ax=ax,
-    )
-    for (y, rule), (k, agent) in product(enumerate(order), enumerate(agents)):
-        _how_many(ax, y + 0.4 * k - 0.2, when[rule, agent], agent)
-    ax.set(
-        xlabel=f"games until {runs.LEARNED} {ROWS}", ylabel="", xlim=(0, 1.03 * table.game.max())
-    )
-    ax.set_yticks(range(len(order)), [f"“{rule}”" for rule in order])
-    style.legend(ax, fig, loc="outside upper center", ncols=2)
-    ax.get_legend().remove()
-    return fig
-
-
-@styled
 def optimism(table: pd.DataFrame, rlsvi: pd.DataFrame) -> Figure:
     """Learning curves of greedy LSVI begun with several values, and of RLSVI on the same games of
     the same seeds."""
@@ -407,7 +372,6 @@ DRAW = {  # how ``rlsvi plot`` draws each stored table
     "fig7": fig7,
     "tetris-top-row": fig7,
     "fig14": mini,
-    "tetris-rules": rules,
     **dict.fromkeys(
         (
             "tetris-schedules",

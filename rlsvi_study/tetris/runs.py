@@ -15,8 +15,7 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
   Each claim is judged by the same criteria under all three, and is undecided under one that was not
   run for it.
   Under ``"clears"``, which the sentence excludes, a piece may stick out if what remains after
-  clearing fits; RLSVI learns first there, and ``fig7`` has it. ``tetris-rules`` has three rules,
-  for fewer games;
+  clearing fits; RLSVI learns first there, and ``fig7`` has it;
 - appendix D's discount and prior over the variance are compared under ``"clears"``, on ten seeds
   under ``"top row"``, and on the paper's five under the other two admitted rules, where LSVI's
   schedule is that of ``"top row"``. The discount helps if the runs with 0.99 spread less over seeds
@@ -309,7 +308,6 @@ _OVERFLOW_TOP = (
     {"agent": "lsvi", "schedule": decaying(0.1, 10)},
     {"agent": "lsvi", "schedule": "ε = 0.001"},
 )
-_RULES = grid(rule=("fits", "overflow", "overflow top"), agent=("rlsvi", "lsvi"))
 _READINGS = tuple(
     PLAIN | change
     for change in (
@@ -432,17 +430,6 @@ EXPERIMENTS = {
             cells=_OVERFLOW_TOP,
             seeds=range(5),
             quick=quick(cells=_OVERFLOW_TOP[:2], seeds=range(1), games=100),
-            length="games",
-        ),
-        table(
-            "tetris-rules",
-            place="Section 6.2",
-            title="What each ending rule does, 400 games",
-            run=learning_curve,
-            constants=_SHORT,
-            cells=_RULES,
-            seeds=range(6),
-            quick=quick(cells=_RULES[:2], seeds=range(1), games=50),
             length="games",
         ),
         table(
