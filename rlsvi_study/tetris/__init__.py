@@ -13,6 +13,7 @@ TOPIC = Topic(
         "tetris-readings",
         "tetris-variance",
         "tetris-widths",
+        "tetris-board",
         "tetris-schedules",
         "tetris-top-row-schedules",
         "tetris-touches-schedules",
