@@ -407,16 +407,16 @@ def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Ju
     paper="robust over several orders of magnitude in both σ and λ; for most combinations",
     kind="experiment",
     verdict=DEPENDS,
-    on="reading",
+    on="data",
     main=True,
 )
 def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """These results are remarkably robust over several orders of magnitude in both σ and λ, and for
     most combinations of them.
 
-    which combinations Figures 10 and 11 have, which the text does not say and our LaTeX source, without
-    the figures, cannot show: learning is stable over {orders[0]:.0f} orders of λ and {orders[1]:.0f} of σ, and so in {ours[0]} of our {ours[1]}
-    combinations, but in only {upwards[0]} of the {upwards[1]} with λ ≥ 1 and σ ≥ 0.1.
+    as neither the text nor our LaTeX source, without the figures, has the combinations of Figures 10 and
+    11: learning is stable over {orders[0]:.0f} orders of λ and {orders[1]:.0f} of σ, and so in {ours[0]} of
+    our {ours[1]} combinations, but in only {upwards[0]} of the {upwards[1]} with λ ≥ 1 and σ ≥ 0.1.
 
     λ from {least:g} to {most:g}, where values have prior spreads from {spreads[0]:.2g} to
     {spreads[1]:.2g}, and Q* ≤ 1; σ up to {top:g}. The lines are σ = 0.1 and λ = 100, at N = 50 and

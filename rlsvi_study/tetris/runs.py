@@ -24,13 +24,14 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
   than those with 1, the prior if the scores exceed those with σ = 1 on the same seeds. (The runs
   under the other two rules, and mini-Tetris under ``"touches"``, were added when the rest was known;
   the criteria are the same. Boards of other widths were not run under ``"touches"``);
-- LSVI's tuned schedule is chosen for each seed of the figure on all its other seeds: of the schedules
-  that were run on them, the one with the best mean over the second half of the games. So tuning has
+- LSVI's tuned schedule is chosen for each seed of the figure on all its other seeds: of the annealings
+  that were run on them, as the paper tuned one, that with the best mean over the second half of the
+  games. So tuning has
   as many seeds as the comparison, less one, and never the seed that is compared. RLSVI minus tuned
   LSVI, and RLSVI minus greedy LSVI, are paired means over the last 200 games with Student intervals
   of 95%; for the best schedule in hindsight the intervals hold for all schedules together. (This
   rule replaced three seeds of tuning once the scores under ``"top row"`` and ``"clears"`` were
-  known. Greedy LSVI and ε = 0.001 under ``"touches"``, and greedy LSVI for 1000 games under
+  known, and constants and greedy play left the choice when all scores were known. Greedy LSVI and ε = 0.001 under ``"touches"``, and greedy LSVI for 1000 games under
   ``"overflow top"``, were run after it, but a reader had told us the scores of the first two.)
   ``tetris-schedules`` has every schedule of ε but the one of ``fig7`` on figure 7's own seeds, for
   all 1000 games; ``tetris-top-row-schedules`` has the constants and fast ones under ``"top row"``;
