@@ -229,6 +229,11 @@ def title(page):
     return "".join(chapter["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
 
 
+def folded(evidence):
+    """What only somebody who doubts a finding opens."""
+    return f"<details><summary>Evidence</summary>{evidence}</details>" if evidence else ""
+
+
 def explorer():
     """All claims as one table in HTML: a row has its id as anchor and what it can be filtered by as
     data, among it the names of its section and its chapter. The page's script puts the controls
@@ -252,7 +257,7 @@ def explorer():
         cells = (
             badge(one.verdict, one.main),
             f'{text(typeset(one.statement))}<p class="id">{where} · <a href="#{one.id}">{one.id}</a></p>',
-            f"<strong>{text(one.found)}</strong> {text(one.evidence)}",
+            f"<strong>{text(one.found)}</strong>{folded(text(one.evidence))}",
         )
         return (
             f'<tr id="{one.id}"'
