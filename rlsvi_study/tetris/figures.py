@@ -138,7 +138,7 @@ def schedules(table: pd.DataFrame, games: int | None = None) -> Figure:
 
 
 def variant(row: Any) -> str:
-    """What differs from the algorithm of chapter 6c, in words."""
+    """What differs from the algorithm of chapter 6.2, in words."""
     texts = {
         "reading": "Φ: {}",
         "targets": "{} in targets",
@@ -152,7 +152,7 @@ def variant(row: Any) -> str:
         for name, text in texts.items()
         if getattr(row, name) != runs.PLAIN[name]
     ]
-    return ", ".join(words) or "as in chapter 6c"
+    return ", ".join(words) or "as in chapter 6.2"
 
 
 def _how_many(ax: Axes, y: float, when: pd.Series, agent: str) -> None:
