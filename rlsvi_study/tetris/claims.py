@@ -447,11 +447,12 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
         by[rule] = measured(share.low, share.high, 0.5)
         both = games[np.isfinite(games).all(axis=1)]
         longer = np.log(both["rlsvi"] / both["lsvi"])
+        ratio = mean_interval(longer) if len(longer) else (np.nan, -inf, inf)
         found[rule] = {
             "sooner": sooner,
             "later": later,
             "seeds": len(games),
-            "ratio": Mean(*np.exp(mean_interval(longer))),
+            "ratio": Mean(*np.exp(ratio)),
         }
     return by_the_letter(by, **found)
 

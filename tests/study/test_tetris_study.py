@@ -197,6 +197,15 @@ def test_a_discount_helps_if_runs_end_more_alike_with_it_and_not_if_less(alike, 
     assert REGISTER["D.discount"].judge(planted.Changed(change)).verdict == verdict
 
 
+@pytest.mark.parametrize(("first", "verdict"), [("rlsvi", HOLDS), ("lsvi", FAILS)])
+def test_who_learns_in_the_first_games_while_the_other_never_does_learns_sooner(first, verdict):
+    def change(name, table):
+        agent = table.get("agent", "lsvi")
+        return table.assign(score=np.where(agent == first, 4000.0, 0.0))
+
+    assert REGISTER["6.2.sooner"].judge(planted.Changed(change)).verdict == verdict
+
+
 def test_a_rule_that_the_letter_excludes_decides_nothing_and_one_not_run_leaves_it_open():
     admitted = {rule: HOLDS for rule, one in tetris.RULES.items() if one.admitted}
     assert claims.by_the_letter(admitted | {"clears": FAILS}).verdict == HOLDS
