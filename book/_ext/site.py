@@ -28,27 +28,27 @@ from sphinx.util.fileutil import copy_asset
 MATHJAX = Path(PACKAGE, "static/mathjax")
 FONTS = "output/chtml/fonts/woff-v2"
 PICTURED = "book/01-introduction"  # its figure stands for pages without one
-MOVED = {  # pages that are now part of another: their old addresses lead there
+MOVED = {  # pages that are now part of another, and where in it: their old addresses lead there
     "02-episodic-rl": "01-introduction",
     "06-experiments": "06-chains",
     "06a-coherent": "06-chains",
     "06b-agnostic": "06-chains",
-    "figures": "report",
-    "glossary": "notation",
-    "own-agent": "own-problem",
-    "own-study": "own-problem",
-    "project-kappa": "projects",
-    "project-prior": "projects",
-    "project-rate": "projects",
+    "figures": "report#figures",
+    "glossary": "notation#glossary",
+    "own-agent": "own-problem#own-agent",
+    "own-study": "own-problem#own-study",
+    "project-kappa": "projects#project-kappa",
+    "project-prior": "projects#project-prior",
+    "project-rate": "projects#project-rate",
 }
 STUB = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8" />
 <meta name="robots" content="noindex" />
-<meta http-equiv="refresh" content="1; url={new}.html" />
+<meta http-equiv="refresh" content="1; url={page}.html{place}" />
 <title>This page has moved</title>
-<script>location.replace("{new}.html" + location.hash);</script>
-<p>This page has moved: <a href="{new}.html">{new}</a></p>
+<script>location.replace("{page}.html" + (location.hash || "{place}"));</script>
+<p>This page has moved: <a href="{page}.html{place}">{page}</a></p>
 </html>
 """
 ALIKE = {"exercise-content", "solution-content", "proof-content", "proof"}
@@ -152,7 +152,9 @@ def forward(folder):
     """At the address of a page that has moved, a link to where its contents are."""
     for old, new in MOVED.items():
         if not Path(folder, f"{old}.html").exists():
-            Path(folder, f"{old}.html").write_text(STUB.format(new=new), "utf8")
+            page, sign, label = new.partition("#")
+            stub = STUB.format(page=page, place=sign + label)
+            Path(folder, f"{old}.html").write_text(stub, "utf8")
 
 
 def text_at(parent, place):

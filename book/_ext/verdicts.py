@@ -21,7 +21,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.judging import verdicts
-from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, ON
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, ON, VERDICTS
 from rlsvi_study.judging.register import SECTIONS, typeset
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
@@ -352,8 +352,10 @@ def totals():
     """What a sentence may say of all claims, or of all tables."""
     made = [one["computed"] for one in records().values()]
     rows = sum(one["rows"] for one in records().values())
+    verdicts = [one.verdict for one in found().values() if not one.part_of]
     return {
-        "claims": sum(not one.part_of for one in found().values()),
+        "claims": len(verdicts),
+        **{word: verdicts.count(word) for word in VERDICTS},
         "tables": len(made),
         "rows": typeset(str(rows)),
         "hours": f"{sum(one['cpu_seconds'] for one in made) / 3600:.1f}",

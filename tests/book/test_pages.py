@@ -175,6 +175,7 @@ def test_a_table_says_of_which_code_it_is(computed):
 def test_a_sentence_has_its_totals(counted, computed):
     totals = pages.totals()
     assert (totals["claims"], totals["tables"], totals["rows"]) == (22, 3, "11\u202f430")
+    assert [totals[word] for word in (HOLDS, DEPENDS, FAILS)] == [11, 7, 4]
     assert (totals["hours"], totals["machines"]) == ("4.1", "arm and x86")
 
 

@@ -206,8 +206,9 @@ def test_the_root_forwards_to_the_start_page(tab, server):
 @pytest.mark.parametrize("old", MOVED)
 def test_an_old_address_forwards_to_where_its_contents_are(tab, server, old):
     tab.goto(f"{server}/book/{old}.html#somewhere")
-    tab.wait_for_url(f"**/book/{MOVED[old]}.html#somewhere")
-    assert f"book/{MOVED[old]}.html" in PAGES
+    page = MOVED[old].partition("#")[0]
+    tab.wait_for_url(f"**/book/{page}.html#somewhere")
+    assert f"book/{page}.html" in PAGES
 
 
 def test_a_page_beside_the_way_is_found_and_not_listed(tab, server):
