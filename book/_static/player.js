@@ -2,9 +2,10 @@
 // the reader chooses. data-policies: [name, weights] of each, whole numbers of ten-thousandths.
 UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
   "use strict";
-  const { el, svg, button, slider } = UI, { Game, NAMES, RULES, TURNS } = Tetris;
+  const { el, svg, button, slider } = UI, { Game, NAMES, TURNS } = Tetris;
   const WIDTH = 10, HEIGHT = 20, ROOM = 24; // rows drawn
-  const MEANS = { "top row": "a full top square ends it", clears: "only no placement left does" }; // the rules of chapter 6c
+  const MEANS = { "top row": "ends if a top square stays full", touches: "ends if a piece reaches the top row",
+                  "overflow top": "as top row, but pieces may stick out", clears: "ends only if no piece fits" }; // of chapter 6.2
   const agents = JSON.parse(root.dataset.policies).map(([name, weights], i) => board(`agent${i}`, name, weights));
   const you = board("you", "You", null), boards = [...agents, you];
   let seed = 1, pieces, chance, hand, owed = 0;
@@ -103,9 +104,9 @@ UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
 
   const clock = UI.clock(tick), told = el("p", { class: "told", role: "status" });
   const speed = slider("pieces per second", [1, 2, 5, 10, 20, 50, 100], 5, () => {});
-  const rule = el("select", { change: restart }, ...Object.keys(RULES).map(name => el("option", { value: name },
-    MEANS[name] ? `${name} (${MEANS[name]})` : name)));
-  rule.value = "clears";
+  const rule = el("select", { change: restart }, ...Object.keys(MEANS).map(name => el("option", { value: name },
+    `${name} (${MEANS[name]})`)));
+  rule.value = "top row";
   const table = UI.readings(["", "pieces", "rows", "rows at your piece"],
     boards.map(({ key, name }) => [key, name.replace("RLSVI ", "")]));
   const sign = (label, text, on) => { const b = button(text, on); b.setAttribute("aria-label", label); return b; };

@@ -85,10 +85,10 @@ UI.mount("recommender", "Be the recommender", root => {
     });
     again.disabled = !over;
     told.textContent = over ? `She liked ${count} of ${J}. Your choices cost ${UI.counted(number(lost), "like")} in expectation.`
-      : `Choose product ${order.length + 1} of ${J}. She has liked ${count} so far. The optimal policy would earn `
+      : `Make choice ${order.length + 1} of ${J}. She has liked ${count} so far. The optimal policy would earn `
         + `${number(optimal.V(x))} more from here. Your choices have cost ${number(lost)}.`;
     const mean = key => served ? number(totals[key] / served) : "–";
-    table.set("you", "", mean("you"));
+    table.set("you", "–", mean("you"));
     for (const [key, , one] of POLICIES) table.set(key, number(one.V(start)), mean(key));
     Object.assign(root.dataset, { lost, served });
   }
