@@ -19,7 +19,7 @@ from .mdp import draw
 
 @inlined
 def highest(q: Floats) -> float:
-    """The largest of some values; q.max() takes the compiler ten times as long."""
+    """The largest of some values. (To compile ``q.max()`` would take ten times as long.)"""
     top = -np.inf
     for a in range(q.shape[0]):
         top = max(top, q[a])

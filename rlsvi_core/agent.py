@@ -6,7 +6,7 @@ uses one uniform draw of the agent's stream and at least one of the environment'
 action does not shift all later draws.
 
 **Ctrl-C** waits for the end of an episode; a second later for the end of a step; another second later
-for nothing. Each Ctrl-C more saves a second. A compiled call is a critical section, a
+for nothing. If it is pressed again, the next of the three follows at once. A compiled call is a critical section, a
 learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
 transition is lost or taken in twice.
 """

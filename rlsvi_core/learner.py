@@ -266,7 +266,7 @@ class Regressions(Learner):
                 yield 0, noise
 
     def nothing(self, rng: Generator | None) -> bool:
-        """Whether the weights are 0 for want of data."""
+        """Whether there is nothing to fit yet, so that all weights are 0."""
         raise NotImplementedError
 
     def noise(self, h: int, rng: Generator | None) -> Any:

@@ -239,14 +239,20 @@ def board(rows: list[tuple[str, ...]]) -> Figure:
         (0.1, 5.0, "(e)"),
         (3.6, 5.0, r"(f)  $\tilde Q = \frac{n}{n+1}\,\bar b + z\,/\,\sqrt{n+1}$"),
         (0.1, 0.9, r"(k)  $\mathrm{Var}\,\tilde Q_h = c^2\,\mathrm{Var}\,\tilde V_{h+1} + \dots$"),
+        (3.9, 0.9, r"$c = n\,/\,(n + \lambda\sigma^2)$"),
         (0.1, 0.35, r"(l)  $\tilde Q = \bar Q$ + optimism + spread"),
     ):
         ax.text(x, y, text, va="center")
     states(ax, 7.5, "12…N", 0.7)
-    states(ax, 5.0, "1234", 0.6)
-    for y in (5.35, 4.65, 1.3):
+    states(ax, 5.0, "1234", 0.8)
+    for x, head in ((0.75, "<|-|>"), (1.55, "<|-|>"), (2.35, "-|>")):
+        ends = {"arrowstyle": head, "color": "0.4", "shrinkA": 12, "shrinkB": 12}
+        ax.annotate("", (x + 0.8, 5.0), (x, 5.0), arrowprops=ends)
+    for x, text in ((1.55, "start"), (3.15, "reward")):
+        ax.text(x, 4.62, text, ha="center", va="center", color="0.35")
+    for y in (5.35, 4.45, 1.3):
         ax.plot((0, 7), (y, y), color="0.3", lw=1.2)
-    by_hand(ax, rows, 4.4, 0.34)
+    by_hand(ax, rows, 4.22, 0.34)
     return fig
 
 
