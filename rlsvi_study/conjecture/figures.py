@@ -94,7 +94,7 @@ def costly_road(regret: pd.DataFrame, error: pd.DataFrame) -> Figure:
         sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=above)
         ends[name] = own[own.H == own.H.max()].over.mean(), colour
     at = regret.groupby("H").episodes.first()
-    above.set(xlabel="horizon H (in brackets: episodes L)", ylabel=OVER)
+    above.set(xlabel="horizon H (in brackets: episodes L)", ylabel=OVER, yscale="log")
     above.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
     label_ends(above, ends)
     ends = {}

@@ -28,8 +28,8 @@ from . import runs as regret
 from . import upper_bound
 
 NAMES = NAME | {
-    "rlsvi": "RLSVI,\nTheorem 1's λ, σ",
-    "rlsvi-small": "RLSVI,\nλ = 1, σ = ½",
+    "rlsvi": "RLSVI, Theorem 1",
+    "rlsvi-small": "RLSVI, σ = ½",
 }
 AGENTS = BY_AGENT | {"markers": MARK}
 
@@ -37,7 +37,7 @@ AGENTS = BY_AGENT | {"markers": MARK}
 @styled
 def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of every agent along L, and the slope of Theorem 1."""
-    fig, ax = canvas(height=4.2)
+    fig, ax = canvas(height=4.8)
     runs = table[table.episodes > regret.COMPARED]
     sns.lineplot(
         runs,
