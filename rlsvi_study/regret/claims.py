@@ -366,11 +366,11 @@ def theorem1(tables: Frames = STORED) -> Judged:
 
     that T is large and σ of order H: as T grows it is true, by another proof, for every λ allowed and
     every such σ; with one constant for all H and T, or for all σ, it is false, though at a σ of order H
-    the regret that is proved exceeds √(H³SAT) itself only from H = {above:.1e} on.
+    that shows only from H = {above:.1e} on.
 
-    Regret grows in proportion to a larger σ. A second term leads our bound up to {second_term_until}
-    episodes at H = S = 5, A = 3; its order, H⁴SA, is H² more than printed (5.last-line) and right; not
-    if λσ² = 1ᵀα. Measured regret is at most {share:.0%} of the bound."""
+    Regret grows in proportion to a larger σ. A second term dominates our bound for {second_term_until}
+    episodes at H = S = 5, A = 3, the paper's λ and σ and priors of weight 1; its order, H⁴SA, is H² more
+    than printed (5.last-line) and right, but with the least λσ² allowed it is smaller. Measured regret is at most {share:.0%} of the bound."""
     failed, real = failing(THEOREM_1), not failing(SECOND_TERM)
     until = {
         name: upper_bound.second_leads_until(*sizes)
