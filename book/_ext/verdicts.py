@@ -217,7 +217,7 @@ def tally():
     depends = (f"{DEPENDS}: {how[:1].lower()}{how[1:]}" for how in ON.values())
     counted = verdicts.tally(found().values())
     return table(
-        ("", HOLDS, *depends, FAILS),
+        ("Claims", HOLDS, *depends, FAILS),
         *((f"**{name}**", *(str(n or "–") for n in of.values())) for name, of in counted.items()),
     )
 
