@@ -352,10 +352,10 @@ def totals():
     """What a sentence may say of all claims, or of all tables."""
     made = [one["computed"] for one in records().values()]
     rows = sum(one["rows"] for one in records().values())
-    verdicts = [one.verdict for one in found().values() if not one.part_of]
+    words = [one.verdict for one in found().values() if not one.part_of]
     return {
-        "claims": len(verdicts),
-        **{word: verdicts.count(word) for word in VERDICTS},
+        "claims": len(words),
+        **{word: words.count(word) for word in VERDICTS},
         "tables": len(made),
         "rows": typeset(str(rows)),
         "hours": f"{sum(one['cpu_seconds'] for one in made) / 3600:.1f}",

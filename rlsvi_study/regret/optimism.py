@@ -27,7 +27,6 @@ from rlsvi_core.learner import Targets
 from rlsvi_core.learners.counts import History, no_history, value_iteration, with_room
 from rlsvi_core.optimism.order import Comparison, compare
 
-from ..parameters import theorem1_parameters
 from ..rivals import counts_of
 from .runs import rlsvi
 
@@ -102,20 +101,6 @@ def played(prior: DirichletPrior, episodes: int, rng: Seed = None) -> Counts:
     agent = rlsvi(prior, rng=rng)
     agent.learn(prior.sample(rng), episodes, rng)
     return counts_of(agent.learner.seen, prior.support)
-
-
-def random_terminal(draws: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Q̃ and Q* after a history where a random terminal reward of −1 or 0, with the prior
-    Dirichlet(½, ½), defeats Lemma 2 for action 0, tried once and met with −1 at the end. Action 1 was
-    tried 20 times and always met 0, which suggests that −1 was chance: the posterior pools both,
-    RLSVI's regression does not."""
-    prior = DirichletPrior(np.full((1, 1, 2, 2), (0.1, 0.9)), np.ones((1, 1, 2, 1)))
-    counts = no_counts(1, 1, 2)
-    counts.R[0, 0, :, 1] = counts.P[0, 0, :, 0] = 1, 20
-    counts.total[0, 0, 0] = -1.0  # with the terminal one
-    lam, sigma = theorem1_parameters(prior)
-    Q, of_steps = paired_samples(prior, counts, lam, sigma, draws, rng)
-    return Q, of_steps - rng.beta(0.5 + 1, 0.5 + 20, (draws, 1, 1, 1))
 
 
 def settled_future() -> tuple[DirichletPrior, Counts]:
