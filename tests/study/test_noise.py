@@ -69,7 +69,7 @@ def test_the_clock_cuts_and_what_pays_no_more_ends_an_episode():
     assert walked(1, 0, 0)[-1] == (0, 4, "cut")
     assert not runs.Clocked(inventory(3)).ends.any()  # an empty shop may order
     pytest.importorskip("gymnasium")
-    lake, _ = runs.lake(rng)
+    lake, _ = runs.toy("FrozenLake-v1", rng)
     assert np.flatnonzero(runs.Clocked(lake).ends).tolist() == [5, 7, 11, 12, 15]
 
 
