@@ -22,9 +22,10 @@ hindsight, which favours it. Commit 49fefca has the whole protocol, with other a
 then, gives way to a σ that has less regret on the problems with several steps, by 5% at least in the
 mean logarithm of its mean regret over the least of the three, if the worst such ratio is not larger
 than that of V/50; of two, to the one with less. If its mean logarithm over the bandits is larger than
-that of V/50 by 5%, the guide tells a σ for every episode of one step. Both others passed, V/(2n)
-ahead. Seen afterwards: it is ahead by the two gambles alone, for which the guide names the bootstrap;
-without them it is the worst of the three and V/200 the best, which is the default now.
+that of V/50 by 5%, the guide tells a σ for every episode of one step. By the letter
+V/(2n) takes its place; V/200 has less on average, too, but its worst ratio, on a gamble, is larger by
+some millionths. Seen afterwards: V/(2n) is ahead by the two gambles alone, for which the guide names
+the bootstrap; without them it is the worst of the three and V/200 the best, which is the default now.
 """
 
 from collections.abc import Callable
