@@ -204,7 +204,7 @@ def check_settled(gamma: float, change: float, size: float) -> None:
         checks.warn(
             "the mean is where sweeps change nothing more",
             f"with gamma={gamma:g} they still changed it after {most_sweeps(gamma)}",
-            "Discount more, or pass value_range; features may extrapolate.",
+            "Discount more, or take features that extrapolate less; a value_range may help.",
         )
 
 

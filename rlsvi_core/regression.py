@@ -36,7 +36,7 @@ from .compiled import Array, Floats, Generator, inlined, jit
 
 __all__ = ["GaussianPosterior", "suggest_parameters"]
 
-SHARE = 0.02  # the σ that :func:`suggest_parameters` has for values in a range of 1
+SHARE = 0.005  # the σ that :func:`suggest_parameters` has for values in a range of 1
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
 LEAST_RIDGE = 1e-14
@@ -160,10 +160,10 @@ def suggest_parameters(
     With :math:`V = \max(V_{max}, 0) - \min(V_{min}, 0)`, the width of the range together with 0,
     and features of norm :math:`\|\phi\|`,
 
-    .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = V / 50.
+    .. math:: \lambda = \|\phi\|^2 / V^2, \qquad \sigma = V / 200.
 
     So before any data the standard deviation of a value is V, and one observation reduces it to a
-    fiftieth of that. The prior's mean is 0: were V only the width of a range far above 0, no value
+    two-hundredth of that. The prior's mean is 0: were V only the width of a range far above 0, no value
     drawn for an untried action could compete with that of a tried one. In other units of rewards
     or features the posterior of the values is the same.
 
@@ -187,9 +187,9 @@ def suggest_parameters(
     Examples
     --------
     >>> suggest_parameters((-100, 0))
-    (0.0001, 2.0)
+    (0.0001, 0.5)
     >>> suggest_parameters((90, 100))
-    (0.0001, 2.0)
+    (0.0001, 0.5)
     """
     low, high = checks.pair(
         "value_range",

@@ -166,7 +166,7 @@ def test_a_lake_is_crossed_and_a_run_goes_on_where_it_was_left(phi):
     agent, env = pickle.loads(pickle.dumps((agent, env)))
     parts.append(agent.learn(env, 100))
     assert same([np.concatenate(column) for column in zip(*parts, strict=True)], list(whole))
-    assert whole.reward[-50:].mean() > 0.9
+    assert whole.reward[-50:].mean() > 0.7  # of 30 runs with other seeds the least is .74
     assert agent.evaluate(env, 3).tolist() == [1, 1, 1]
     assert agent.transitions == whole.length.sum()
 

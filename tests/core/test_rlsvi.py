@@ -299,14 +299,14 @@ def test_lsvi_has_the_mean_of_rlsvi_by_the_same_range_of_values():
         agent.observe(1, 2, 3, 2.0, None)
         agent.observe(0, 1, 0, 0.5, 2)
         agent.plan()
-    assert agents[0].mean_values(1, 2)[3] == pytest.approx(2 / (1 + 0.16**2 / 64), rel=1e-12)
-    assert agents[1].values(1, 2)[3] == pytest.approx(2 / (1 + 0.16**2 / 64), rel=1e-12)
+    assert agents[0].mean_values(1, 2)[3] == pytest.approx(2 / (1 + 0.04**2 / 64), rel=1e-12)
+    assert agents[1].values(1, 2)[3] == pytest.approx(2 / (1 + 0.04**2 / 64), rel=1e-12)
 
 
 def test_rewards_in_other_units_change_no_action():
     """Because λ and σ follow from the range of values; powers of two are exact."""
     lam, sigma = suggest_parameters((-2, 6))
-    assert (lam, sigma) == (1 / 64, 8 / 50)
+    assert (lam, sigma) == (1 / 64, 8 / 200)
     mdp = chain(6)
     run = rlsvi(features.tabular(mdp), value_range=(0, 1), rng=1).learn(mdp, 100, 2)
     scaled = FiniteMDP(mdp.P, 8 * mdp.R, terminal=8 * mdp.terminal, initial=mdp.initial, H=mdp.H)

@@ -69,7 +69,7 @@ def test_the_clock_cuts_and_what_pays_no_more_ends_an_episode():
     assert walked(1, 0, 0)[-1] == (0, 4, "cut")
     assert not runs.Clocked(inventory(3)).ends.any()  # an empty shop may order
     pytest.importorskip("gymnasium")
-    lake, _ = runs.lake(rng)
+    lake, _ = runs.toy("FrozenLake-v1", rng)
     assert np.flatnonzero(runs.Clocked(lake).ends).tolist() == [5, 7, 11, 12, 15]
 
 
@@ -146,39 +146,38 @@ def test_lsvi_has_the_epsilon_with_the_least_mean():
 
 def test_where_the_bootstrap_is_ahead():
     words = runs.compared(load("noise")).word.droplevel("arm")
-    gambles, far = ["gamble", "long gamble 4"], ["deep sea 50", "key and door"]
-    chains = ["coherent chain 20", "agnostic chain 20"]
-    assert (words[gambles + far + chains] == "better").all()
+    gambles, far = ["gamble", "long gamble 4"], ["deep sea 50", "key and door", "agnostic chain 20"]
+    near = ["chain 50", "deep sea 20", "coherent chain 20", "random MDPs 10"]
+    assert (words[gambles + far] == "better").all()
     assert (words[["toll 13", "river swim", "inventory"]] == "worse").all()
-    assert (words[["chain 50", "deep sea 20", "random MDPs 10"]] == "open").all()
+    assert (words[near] == "open").all()
 
 
-def test_at_bandits_sigma_is_the_deviation_of_a_reward_but_with_contexts():
-    table = load("noise-bandits")
-    contexts = [name for name, of in BANDITS.items() if of.contexts > 1]
-    to_rule, to_deviation = (
-        runs.compared(table, arm).word for arm in (runs.UNTUNED, runs.DEVIATION)
-    )
-    ours = to_rule.xs(runs.DEVIATION, level="arm")
-    assert (ours.drop(contexts) == "better").sum() >= 2
-    assert "worse" not in set(ours.drop(contexts))
-    half = to_deviation.xs(runs.HALF, level="arm")  # first by the rule, which it misses
-    assert (half == "better").sum() < 2
-    assert "worse" in set(ours[contexts])  # second: so the guide names both
-    assert "better" not in set(ours[contexts])
-    other = to_deviation.xs(runs.BOOTSTRAP, level="arm")
-    assert "worse" in set(other.drop(contexts))  # so the guide does not name the bootstrap there
+def test_at_bandits_half_the_deviation_is_never_far_from_the_best():
+    for regret in runs.regrets(load("noise-bandits")).values():
+        assert regret[runs.HALF].mean() < 1.25 * regret.mean().min()
 
 
-def test_a_fiftieth_is_good_but_with_a_discount_where_nothing_varies():
+def test_a_fiftieth_gives_way_by_the_rule_and_what_decides_between_the_two_others():
+    times = runs.candidates(load("noise-default"))
+    steps, bandits = np.log(times.drop(list(BANDITS))), np.log(times.loc[list(BANDITS)])
+    other = ["V/200", "V/2n"]
+    assert (steps[other].mean() < steps["V/50"].mean() - 0.05).all()
+    assert steps["V/2n"].max() <= steps["V/50"].max()  # which by the letter takes its place
+    assert 0 < steps["V/200"].max() - steps["V/50"].max() < 1e-5
+    assert (bandits[other].mean() > bandits["V/50"].mean() + 0.05).all()
+    rest = steps.drop(["gamble", "long gamble 4"]).mean()
+    assert rest.sort_values().index.tolist() == ["V/200", "V/50", "V/2n"]
+
+
+def test_a_two_hundredth_is_nowhere_bad_and_its_range_need_not_be_close():
     table = load("noise-sigma")
-    words, circling = runs.judged(table).word.unstack("arm"), "key and door, discounted"
-    assert (words["V/50"].drop(circling) == "good").all()
-    assert words.loc[circling, ["V/1000", "V/50"]].tolist() == ["good", "bad"]
-    assert words.loc["river swim", "V/10"] == "bad"
+    words, lake = runs.judged(table).word.unstack("arm")["V/200"], "FrozenLake, discounted"
+    assert (words.drop(lake) == "good").all()
+    assert words[lake] == "open"
     for problem, regret in runs.with_best_epsilon(table).items():
         rule = regret[runs.RULE]
         low = runs.mean_interval(regret[runs.LSVI] - rule).low
         assert (low > 0) == (not problem.startswith("inventory"))
         if runs.RETURNS in regret:
-            assert runs.mean_interval(regret[runs.RETURNS] - rule).low > 0
+            assert regret[runs.RETURNS].mean() < 1.25 * rule.mean()

@@ -2,4 +2,4 @@
 
 from ... import Topic
 
-TOPIC = Topic(tables=("noise", "noise-bandits", "noise-sigma"))
+TOPIC = Topic(tables=("noise", "noise-bandits", "noise-default", "noise-sigma"))

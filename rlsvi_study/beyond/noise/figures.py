@@ -66,7 +66,7 @@ def bandits(table: pd.DataFrame) -> Figure:
     arms = [DEVIATION, HALF, "bootstrap, κ = 0.01"]
     cells = compared(table).rename(index={BOOTSTRAP: arms[2]}, level="arm")
     _beside_one(cells, ax, "arm", arms, 0.4, markers=["o", "s", "^"])
-    ax.set(xscale="log", xlabel="regret / regret with σ = V/50", ylabel="")
+    ax.set(xscale="log", xlabel="regret / regret with σ = V/200", ylabel="")
     ax.set_xticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
     ax.minorticks_off()
     legend(ax, fig, loc="outside upper center", ncols=3)
