@@ -359,6 +359,14 @@ _OTHERS_UNDER_TOP_ROW = grid(
 _OTHERS_UNDER_TOUCHES = grid(schedule=("greedy", "ε = 0.001"))
 _OTHERS_UNDER_OVERFLOW_TOP = grid(schedule=("greedy",))
 _BOARD = grid(rule=("top row", "touches", "overflow top"), schedule=("greedy", "ε = 0.001"))
+_BOARD_EXPLORES = tuple(
+    {"rule": rule} | who
+    for rule in ("top row", "touches", "overflow top")
+    for who in (
+        {"agent": "rlsvi", "schedule": "greedy"},
+        {"agent": "lsvi", "schedule": decaying(0.1, 10)},
+    )
+)
 _DISCOUNTS = grid(agent=("rlsvi", "lsvi"), gamma=(0.9, 1.0))
 _NO_DISCOUNT = grid(agent=("rlsvi", "lsvi"), gamma=(1.0,))
 _OTHER_RULES = ("touches", "overflow top")
@@ -522,6 +530,17 @@ EXPERIMENTS = {
             cells=_BOARD,
             seeds=range(5),
             quick=quick(cells=_BOARD[:2], seeds=range(1), games=100),
+            length="games",
+        ),
+        table(
+            "tetris-board-explores",
+            place="Section 6.2",
+            title="RLSVI and annealed LSVI on the seeds of tetris-board, features without the reward",
+            run=learning_curve,
+            constants={"reading": "board"} | _LONG,
+            cells=_BOARD_EXPLORES,
+            seeds=range(5),
+            quick=quick(cells=_BOARD_EXPLORES[:2], seeds=range(1), games=100),
             length="games",
         ),
         table(
