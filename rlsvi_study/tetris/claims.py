@@ -27,7 +27,7 @@ compared with the one annealing that was run.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -136,6 +136,17 @@ def without_exploration(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     return every_schedule(rule, tables).query("agent == 'rlsvi' or schedule == 'greedy'")
 
 
+def on_the_board(tables: Frames) -> dict[str, pd.DataFrame]:
+    """For each rule the runs in which Φ has the features of the board alone."""
+    plain = tables["tetris-board"].assign(agent="lsvi")
+    return dict(list(pd.concat([plain, tables["tetris-board-explores"]]).groupby("rule")))
+
+
+def who_explore(table: pd.DataFrame) -> pd.DataFrame:
+    """RLSVI, and LSVI with an annealing."""
+    return table[(table.agent == "rlsvi") | table.schedule.str.contains("halved")]
+
+
 def by_agent(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {agent: table[table.agent == agent] for agent in ("rlsvi", "lsvi")}
 
@@ -145,6 +156,16 @@ def each_agent(of: Callable[[pd.DataFrame], Any], tables: Frames) -> dict[str, d
     return {
         rule: {agent: of(table) for agent, table in by_agent(compared(rule, tables)).items()}
         for rule in RULES
+    }
+
+
+def each_on_the_board(
+    of: Callable[[pd.DataFrame], Any], tables: Frames
+) -> dict[str, dict[str, Any]]:
+    """The same with the board alone."""
+    return {
+        rule: {agent: of(part) for agent, part in by_agent(who_explore(table)).items()}
+        for rule, table in on_the_board(tables).items()
     }
 
 
@@ -202,6 +223,13 @@ def times(scores: pd.Series, others: pd.Series) -> Mean:
     return bootstrap(lambda x, y: x.mean(-1) / y.mean(-1), scores, others)
 
 
+def share_of(agent: str, table: pd.DataFrame, schedule: str) -> Mean:
+    """LSVI with a schedule that explores less ends at such a share of one who explores."""
+    lsvi = table[(table.agent == "lsvi") & (table.schedule == schedule)]
+    explores = who_explore(table)
+    return times(finals(lsvi), finals(explores[explores.agent == agent]))
+
+
 # --------------------------------------------------------------------------- section 6.2
 
 
@@ -230,7 +258,9 @@ def above_lspi(tables: Frames = STORED) -> Judged:
     {clears[lsvi]:.0f}. LSPI ends at {lspi[last]:.0f}; with the buffer of past games, which the text denies
     it, it has {lspi[buffer]:.0f} at best. The “LSPI” cited is TD-based policy iteration.
     """
-    found = each_agent(lambda table: level(finals(table)), tables)
+    found, board = (
+        of(lambda table: level(finals(table)), tables) for of in (each_agent, each_on_the_board)
+    )
     own, buffer = (lspi_runs(tables["tetris-lspi"], TOP, replay=kept) for kept in (False, True))
     scores = {"best": lspi_scores(own), "last": lspi_scores(own, 4), "buffer": lspi_scores(buffer)}
     lspi = {name: level(one) for name, one in scores.items()}
@@ -238,7 +268,8 @@ def above_lspi(tables: Frames = STORED) -> Judged:
         agent: level(table.groupby("seed").score.max())
         for agent, table in by_agent(compared(TOP, tables)).items()
     }
-    return by_the_letter(above(found, LSPI), **found, lspi=lspi, peak=peak)
+    by = both_readings(above(found, LSPI), above(board, LSPI))
+    return by_the_letter(by, **found, board=board, lspi=lspi, peak=peak)
 
 
 def once_learned(table: pd.DataFrame, time: str, above: float, least: float) -> list[np.ndarray]:
@@ -291,10 +322,11 @@ def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     {asked[overflow top]} of RLSVI's. A collapse: below half.
     """
 
-    def kept(table: pd.DataFrame, time: str = "game") -> Mean:
-        return kept_up(once_learned(table, time, limits["learned"], limits["blocks"]))
+    def kept(table: pd.DataFrame, time: str = "game", mark: str = "learned") -> Mean:
+        return kept_up(once_learned(table, time, limits[mark], limits["blocks"]))
 
     found = each_agent(kept, tables)
+    board = each_on_the_board(partial(kept, mark="learned, board"), tables)
     lspi = kept(lspi_runs(tables["tetris-lspi"], TOP), "policy")
     asked = {
         rule: len(
@@ -308,8 +340,9 @@ def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
         for rule in RULES
     }
     return by_the_letter(
-        above(found, limits["collapse"]),
+        both_readings(above(found, limits["collapse"]), above(board, limits["collapse"])),
         **found,
+        board=board,
         lspi=lspi,
         asked=asked,
         blocks=limits["blocks"],
@@ -339,18 +372,15 @@ def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     above 1000 rows per game, of 1000 games. RLSVI was not run with the board alone.
     """
     value = {rule: how_many_learn(greedy(rule, tables), limits["learned"]) for rule in RULES}
-    board = {
-        rule: how_many_learn(table.query("schedule == 'greedy'"), limits["learned"])
-        for rule, table in tables["tetris-board"].groupby("rule")
-    }
     rows = {rule: ends(schedules(rule, tables), "greedy") for rule in RULES}
-
-    def verdict(found: Mapping[str, Count]) -> dict[str, str]:
-        return {rule: decided(one.share < limits["learns"]) for rule, one in found.items()}
-
-    return by_the_letter(
-        both_readings(verdict(value), verdict(board)), value=value, board=board, rows=rows
+    board = {
+        rule: share_of("rlsvi", table, "greedy") for rule, table in on_the_board(tables).items()
+    }
+    by = both_readings(
+        {rule: decided(one.share < limits["learns"]) for rule, one in value.items()},
+        below({rule: {"greedy": one} for rule, one in board.items()}, limits["badly, board"]),
     )
+    return by_the_letter(by, value=value, board=board, rows=rows)
 
 
 @claim(
@@ -378,8 +408,14 @@ def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
     """
     tried = {rule: schedules(rule, tables).schedule.nunique() for rule in RULES}
     ahead = {rule: level(gap(compared(rule, tables))) for rule in RULES}
+    board = {rule: level(gap(who_explore(table))) for rule, table in on_the_board(tables).items()}
+    by_value, by_board = (
+        {rule: measured(one.low, one.high) for rule, one in found.items()}
+        for found in (ahead, board)
+    )
     return by_the_letter(
-        {rule: measured(one.low, one.high) for rule, one in ahead.items()},
+        both_readings(by_value, by_board),
+        board=board,
         **{f"{rule}, tuned": one for rule, one in ahead.items()},
         hindsight={rule: level(lead(every_schedule(rule, tables)), n) for rule, n in tried.items()},
         greedy={rule: level(gap(without_exploration(rule, tables))) for rule in RULES},
@@ -396,7 +432,7 @@ def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
     verdict=DEPENDS,
     on="reading",
 )
-def fixed_epsilon(tables: Frames = STORED) -> Judged:
+def fixed_epsilon(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """We found that LSVI does not achieve good performance with any fixed ε.
 
     whether Φ knows the reward of a placement: if it does, LSVI ends with ε = 0.001 throughout at
@@ -410,11 +446,11 @@ def fixed_epsilon(tables: Frames = STORED) -> Judged:
     """
     value = {rule: ends(schedules(rule, tables), "ε = 0.001") for rule in RULES}
     board = {
-        rule: ends(table, "ε = 0.001") for rule, table in tables["tetris-board"].groupby("rule")
+        rule: share_of("lsvi", table, "ε = 0.001") for rule, table in on_the_board(tables).items()
     }
     by_value, by_board = (
-        below({rule: {"ε = 0.001": one} for rule, one in found.items()}, LSPI)
-        for found in (value, board)
+        below({rule: {"ε = 0.001": one} for rule, one in found.items()}, mark)
+        for found, mark in ((value, LSPI), (board, limits["badly, board"]))
     )
     return by_the_letter(
         both_readings(by_value, by_board),
@@ -445,25 +481,37 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     letter excludes, sooner in {clears[sooner]} and later in {clears[later]}. Learned: a
     block of 50 games above 1000 rows per game. Sign tests, one-sided at 5%.
     """
-    found, by = {}, {}
-    for rule in RULES:
-        games = learned_at(compared(rule, tables), ["agent"], limits["learned"]).unstack("agent")
-        sooner, later = (
-            int((games[one] < games[two]).sum())
-            for one, two in (("rlsvi", "lsvi"), ("lsvi", "rlsvi"))
-        )
-        share = binomtest(sooner, sooner + later).proportion_ci(0.9)
-        by[rule] = measured(share.low, share.high, 0.5)
+
+    def sooner(table: pd.DataFrame, mark: str) -> dict[str, Any]:
+        games = learned_at(table, ["agent"], limits[mark]).unstack("agent")
         both = games[np.isfinite(games).all(axis=1)]
         longer = np.log(both["rlsvi"] / both["lsvi"])
         ratio = mean_interval(longer) if len(longer) else (np.nan, -inf, inf)
-        found[rule] = {
-            "sooner": sooner,
-            "later": later,
+        return {
+            "sooner": int((games["rlsvi"] < games["lsvi"]).sum()),
+            "later": int((games["lsvi"] < games["rlsvi"]).sum()),
             "seeds": len(games),
             "ratio": Mean(*np.exp(ratio)),
         }
-    return by_the_letter(by, **found)
+
+    def by_sign(found: Mapping[str, dict[str, Any]]) -> dict[str, str]:
+        counts = {
+            rule: (one["sooner"], one["sooner"] + one["later"]) for rule, one in found.items()
+        }
+        shares = {
+            rule: binomtest(*count).proportion_ci(0.9) for rule, count in counts.items() if count[1]
+        }
+        return {
+            rule: measured(shares[rule].low, shares[rule].high, 0.5) if rule in shares else DEPENDS
+            for rule in counts
+        }
+
+    found = {rule: sooner(compared(rule, tables), "learned") for rule in RULES}
+    board = {
+        rule: sooner(who_explore(table), "learned, board")
+        for rule, table in on_the_board(tables).items()
+    }
+    return by_the_letter(both_readings(by_sign(found), by_sign(board)), **found, board=board)
 
 
 def spread_ratio(scores: pd.Series, others: pd.Series) -> Mean:
