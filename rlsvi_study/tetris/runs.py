@@ -6,9 +6,9 @@ the 22 features, and 20 × 10 squares. It does not print how Φ(s, a) is formed,
 piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetris. Here:
 
 - Φ is read as reward plus value of the board after the placement (``reading="value"``), in figure 14
-  also with the rows cleared as one feature more, and for what LSVI does without exploration or with
-  a fixed ε also as the features of the board alone (``"board"``), of which the text counts 22. (The
-  last was run when the rest was known, and two readers had seen single runs of it.);
+  also with the rows cleared as one feature more, and with five seeds also as the features of the
+  board alone (``"board"``), of which the text counts 22. (The last was run when the rest was known,
+  and two readers had seen single runs of it; what would count was fixed before RLSVI's runs.);
 - when a game ends is a reading. Of the six rules of ``rlsvi_core.envs.tetris`` the paper's sentence
   admits three, in which a full square in the top row ends a game: tested once full rows are gone
   (``"top row"``), before they go (``"touches"``), or once they are gone while a piece may stick out
