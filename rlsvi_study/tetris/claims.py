@@ -325,11 +325,11 @@ def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     alone from the first block above 300 rows on.
     """
 
-    def kept(table: pd.DataFrame, time: str = "game", mark: str = "learned") -> Mean:
-        return kept_up(once_learned(table, time, limits[mark], limits["blocks"]))
+    def kept(table: pd.DataFrame, time: str = "game", above: float = limits["learned"]) -> Mean:
+        return kept_up(once_learned(table, time, above, limits["blocks"]))
 
     found = each_agent(kept, tables)
-    board = each_on_the_board(partial(kept, mark="learned, board"), tables)
+    board = each_on_the_board(partial(kept, above=limits["learned, board"]), tables)
     lspi = kept(lspi_runs(tables["tetris-lspi"], TOP), "policy")
     asked = {
         rule: len(
@@ -488,8 +488,8 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     block of 50 games above 1000 rows per game. Sign tests, one-sided at 5%.
     """
 
-    def sooner(table: pd.DataFrame, mark: str) -> dict[str, Any]:
-        games = learned_at(table, ["agent"], limits[mark]).unstack("agent")
+    def sooner(table: pd.DataFrame, above: float) -> dict[str, Any]:
+        games = learned_at(table, ["agent"], above).unstack("agent")
         both = games[np.isfinite(games).all(axis=1)]
         longer = np.log(both["rlsvi"] / both["lsvi"])
         ratio = mean_interval(longer) if len(longer) else (np.nan, -inf, inf)
@@ -512,9 +512,9 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
             for rule in counts
         }
 
-    found = {rule: sooner(compared(rule, tables), "learned") for rule in RULES}
+    found = {rule: sooner(compared(rule, tables), limits["learned"]) for rule in RULES}
     board = {
-        rule: sooner(who_explore(table), "learned, board")
+        rule: sooner(who_explore(table), limits["learned, board"])
         for rule, table in on_the_board(tables).items()
     }
     return by_the_letter(both_readings(by_sign(found), by_sign(board)), **found, board=board)
