@@ -64,9 +64,15 @@ THRESHOLDS = {
     ),
     "learned": Threshold(
         1000,
-        "rows per game of a block: between the tens of a beginner and the "
-        "thousands of a player there is nothing",
+        "rows per game of a block, if the features know the reward: between the "
+        "tens of a beginner and the thousands of a player there is nothing",
         (500, 2000),
+    ),
+    "learned, board": Threshold(
+        300, "the same with the board alone, where LSVI ends at some 600", (200, 450)
+    ),
+    "badly, board": Threshold(
+        0.5, "with the board alone LSVI does badly below this share of who explores", (0.33, 0.67)
     ),
     "blocks": Threshold(
         8,

@@ -14,6 +14,7 @@ TOPIC = Topic(
         "tetris-variance",
         "tetris-widths",
         "tetris-board",
+        "tetris-board-explores",
         "tetris-schedules",
         "tetris-top-row-schedules",
         "tetris-touches-schedules",

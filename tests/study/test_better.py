@@ -186,7 +186,7 @@ BETTER: dict[str, list[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]]] = {
     ],
     "6.2.exploration": [
         (name, times(by, "score", where="schedule == 'greedy'"))
-        for name in ("tetris-top-row-schedules", "tetris-touches-schedules")
+        for name in ("tetris-top-row-schedules", "tetris-touches-schedules", "tetris-board")
         for by in (0.5, 0.01)
     ],
     "6.2.better": [
@@ -194,11 +194,12 @@ BETTER: dict[str, list[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]]] = {
         ("tetris-top-row", times(100, "score", where=RLSVI)),
         ("tetris-top-row-schedules", times(0.5, "score")),
         ("tetris-touches", times(2, "score", where=RLSVI)),
+        ("tetris-board-explores", times(2, "score", where=RLSVI)),
         ("tetris-overflow-top", times(0.5, "score", where=LSVI)),
     ],
     "6.2.fixed-epsilon": [
         (name, times(by, "score", where="schedule == 'ε = 0.001'"))
-        for name in ("tetris-top-row-schedules", "tetris-touches-schedules")
+        for name in ("tetris-top-row-schedules", "tetris-touches-schedules", "tetris-board")
         for by in (0.5, 0.01)
     ],
     "6.2.sooner": [

@@ -9,7 +9,9 @@ import importlib
 import json
 import linecache
 import re
+import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,19 @@ def test_a_stored_table_has_every_run_of_its_declaration(name):
     stored = engine.load(EXPERIMENTS[name])[list(tasks[0].label)]
     labels = {tuple(task.label.values()) for task in tasks}
     assert set(stored.itertuples(index=False, name=None)) == labels
+
+
+def test_every_stored_table_was_computed_from_a_commit_of_this_history():
+    """Committed, so without changes; a copy without history, or without all of it, can't tell."""
+    git = partial(subprocess.run, capture_output=True, text=True, cwd=Path(__file__).parent)
+    shallow = git(["git", "rev-parse", "--is-shallow-repository"]).stdout.strip()
+    if engine.revision() == "unknown" or shallow != "false":
+        pytest.skip("the history of the repository is not here")
+    history = set(git(["git", "rev-list", "HEAD"], check=True).stdout.split())
+    for name in EXPERIMENTS:
+        record = json.loads((engine.results_folder() / f"{name}.json").read_text())["computed"]
+        assert record["revision"] in history, name
+        assert record["sources"], name
 
 
 # --- the hash of the sources ----------------------------------------------------------------------

@@ -231,17 +231,17 @@ def default(problem: str, arm: str, seed: int, quarters: int) -> Rows:
     """Regret of RLSVI with a σ that could be the default."""
     basis_rng, env_rng, agent_rng = streams(seed)
     if problem in BANDITS:
-        what = BANDITS[problem]
-        mdp, phi = bandit(what, basis_rng)
-        told, gamma, episodes, n = (0.0, what.middle + what.spread), None, ROUNDS, 1.0
+        of = BANDITS[problem]
+        mdp, phi = bandit(of, basis_rng)
+        what = Problem(lambda rng: (mdp, phi), ROUNDS, (0.0, of.middle + of.spread))
     else:
-        mdp, phi = (what := (PROBLEMS | FURTHER)[problem]).make(basis_rng)
-        told, gamma, episodes = what.told, what.gamma, what.episodes
-        n = mdp.H if gamma is None else 1 / (1 - gamma)
-    low, high = told
+        what = (PROBLEMS | FURTHER)[problem]
+        mdp, phi = what.make(basis_rng)
+    n = mdp.H if what.gamma is None else 1 / (1 - what.gamma)
+    low, high = what.told
     sigma = (high - low) / (2 * n if arm == HALF_A_STEP else SIGMAS[arm])
-    agent = rlsvi(phi, sigma=sigma, value_range=told, gamma=gamma, rng=agent_rng)
-    return scored(agent, mdp, episodes, env_rng, quarters)
+    agent = rlsvi(phi, sigma=sigma, value_range=what.told, gamma=what.gamma, rng=agent_rng)
+    return scored(agent, mdp, what.episodes, env_rng, quarters)
 
 
 # --------------------------------------------------------------------------- what counts
