@@ -9,6 +9,7 @@ import os
 import platform
 import subprocess
 import time
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -19,8 +20,10 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+@cache
 def revision() -> str:
-    """The commit of the packages, marked if files of theirs are not as committed."""
+    """The commit of the packages, marked if files of theirs are not as committed: when this process
+    first asks, because what is edited or committed while a table is computed is not its code."""
 
     def git(*words: str) -> str:
         return subprocess.run(
