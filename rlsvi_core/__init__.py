@@ -16,8 +16,8 @@ from . import features
 from .agent import Agent
 from .envs import chain
 from .learner import Learner, Options
+from .loop import Run
 from .mdp import DiscountedMDP, FiniteMDP
-from .record import Run
 from .regression import suggest_parameters
 from .rlsvi import bootstrap, lsvi, rlsvi
 

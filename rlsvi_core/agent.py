@@ -5,10 +5,9 @@ environment; and compiled, of a learner's parts, for a finite MDP (:func:`rlsvi_
 uses one uniform draw of the agent's stream and at least one of the environment's, so one changed
 action does not shift all later draws.
 
-**Ctrl-C** waits for the end of an episode; a second later for the end of a step; another second later
-for nothing. If it is pressed again, the next of the three follows at once. A compiled call is a critical section, a
-learner adds a transition at once or not at all, and ``plan`` assigns once, so wherever it strikes no
-transition is lost or taken in twice.
+**Ctrl-C** waits for compiled code, which ends after a tenth of a second with whole episodes. A loop by
+steps it ends at once: the record has the episodes before. A learner adds a transition at once or not
+at all, and ``plan`` assigns once, so wherever it strikes no transition is taken in twice.
 """
 
 import math
@@ -18,13 +17,11 @@ from typing import Any
 import numpy as np
 
 from . import checks
-from .acting import action_probabilities, choose, highest
 from .compiled import Array, Floats, Generator, Seed
 from .environment import allowed, check_actions, copied, entered, length, number, stepped
 from .learner import Learner, check_redraw, positions
-from .loop import Task, bar, chunks, patience
+from .loop import Run, Task, action_probabilities, bar, choose, chunks, empty_run, highest, part
 from .mdp import CUT, FiniteMDP
-from .record import Run, empty_run, part
 
 Epsilon = float | Callable[[int], float]
 
@@ -88,9 +85,7 @@ class Agent:
         eta = checks.between("eta", eta, 0, math.inf, hint="It is a temperature; 0 is greedy.")
         if epsilon != 0 and eta > 0:
             checks.fail(
-                "an agent dithers in one way",
-                f"epsilon is {epsilon!r} (Algorithm 5) and eta {eta:g} (Algorithm 4)",
-                "Choose one and leave the other 0.",
+                f"an agent dithers in one way; epsilon is {epsilon!r}, eta {eta:g}. Choose one."
             )
         check_redraw(redraw)
         if gamma is None:
@@ -146,9 +141,7 @@ class Agent:
         """The weights of this episode, a row for each period, of a learner that has weights."""
         if not hasattr(self.fitted, "theta"):
             checks.fail(
-                "weights are there after the first plan, of a learner that has some",
-                f"this is {self!r}, " + ("not planned" if self.fitted is None else "without them"),
-                "Call plan() first, or ask for values(h, s).",
+                f"{self!r} has no weights (yet). Call plan(), or ask for values(h, s).",
                 AttributeError,
             )
         return np.array(self.fitted.theta)
@@ -185,9 +178,7 @@ class Agent:
         numbers = isinstance(q, np.ndarray) and q.dtype.kind in "biuf"
         if not numbers or q.ndim != 1 or not q.size or A not in (None, q.size):
             checks.fail(
-                f"values are an array, one for each of {A or 'the'} actions",
-                f"they are {q!r}",
-                "See what the learner's values returns.",
+                f"values are an array, one for each of {A or 'the'} actions; they are {q!r}."
             )
         if legal is not None:
             every = q
@@ -196,11 +187,7 @@ class Agent:
             q[at] = every[at]
         bounded = math.isfinite(q.dot(q))  # which is quick
         if not bounded and not math.isfinite(q.max()):
-            checks.fail(
-                "values are finite numbers, or −∞ for some actions but not for all",
-                f"they are {q}",
-                "See what the learner's fit returns, and what is allowed.",
-            )
+            checks.fail(f"values are finite, or −∞ for some actions but not for all; they are {q}.")
         return q
 
     def _mean(self) -> tuple[Any, Generator]:
@@ -215,9 +202,7 @@ class Agent:
         """The action values of this episode, an (H, S, A) array, where states are numbers."""
         if self.learner.S is None:
             checks.fail(
-                "values are tabulated where states are numbers",
-                f"{self.learner!r} has no table of states",
-                "Ask for the values at one of them: values(h, s) or mean_values(h, s).",
+                f"{self.learner!r} has no table of states. Ask for values(h, s).",
                 NotImplementedError,
             )
         periods = range(self.H or 1)
@@ -251,9 +236,7 @@ class Agent:
         self.fitted = self.learner.fit(self.rng if self.sample else None, self.fitted)
         if self.fitted is None:
             checks.fail(
-                "a learner's fit returns what the next episode is played by",
-                f"that of {self.learner!r} returned None",
-                "Return it, and let values read it: it may be the mean or a draw.",
+                f"fit returns what an episode is played by; {self.learner!r}'s returned None.",
                 TypeError,
             )
         self._stale = False
@@ -277,13 +260,7 @@ class Agent:
         return choose(q, self._dither(self.episode), self.eta, np.empty(q.size), self.rng.random())
 
     def _mention_plan(self) -> None:
-        checks.warn(
-            "plan() comes before each episode",
-            "act was called for a first step, and data have come since the last plan"
-            if self._stale
-            else "act was called before the first one, and chooses at random",
-            "Call agent.plan(), or let learn do it all.",
-        )
+        checks.warn("plan() comes before each episode; act was called without it. Or call learn().")
         self._stale = False
 
     def observe(
@@ -314,11 +291,8 @@ class Agent:
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
         generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.
         """
-        return self._best(self.mean_values(h, s, legal))
-
-    def _best(self, q: Floats) -> int:
-        ties = self._mean()[1]
-        return choose(q, 0.0, 0.0, np.empty(q.size), ties.random())
+        q = self.mean_values(h, s, legal)
+        return choose(q, 0.0, 0.0, np.empty(q.size), self._mean()[1].random())
 
     def learn(
         self,
@@ -365,26 +339,22 @@ class Agent:
         exact = np.asarray(exact)
         if exact.dtype != bool or exact.shape not in ((), run.reward.shape):
             checks.fail(
-                "exact is True, False, or one of them for each episode",
-                f"it has type {exact.dtype} and shape {exact.shape}, for {len(run.reward)} episodes",
-                "Pass exact=np.arange(episodes) % 10 == 0, say.",
+                f"exact is a bool, or one for each of {episodes} episodes; it is {exact!r}."
             )
         exact = np.broadcast_to(exact, run.reward.shape)
         changed = isinstance(world, FiniteMDP) and type(world) is not FiniteMDP
         if exact.any() and (self.H is None or changed or not hasattr(world, "evaluate")):
             checks.fail(
-                "a policy is evaluated exactly by an agent with a horizon, where the law is known",
-                f"exact is True, for {self.learner!r} on {world!r}",
-                "Leave exact out; or give the agent H, and a FiniteMDP itself, no subclass.",
+                f"exact takes a horizon and a FiniteMDP, no subclass; this is {self!r} on {world!r}."
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
-        with patience() as ask, bar(len(run.reward), progress) as done:
+        with bar(len(run.reward), progress) as done:
             play = self.learner.compiled(world, limit) if self._plays_as_compiled() else None
             if play is None:
-                self._play_by_steps(world, limit, exact, rng, run, ask, done)
+                self._play_by_steps(world, limit, exact, rng, run, done)
             else:
-                self._play(play, exact, rng, run, ask, done)
+                self._play(play, exact, rng, run, done)
         return run
 
     def evaluate(
@@ -405,33 +375,14 @@ class Agent:
         """
         world, rng = entered(env, self.learner, self.gamma, rng)
         limit = length(world, self.H, limit)
-        reward = empty_run(episodes).reward
-        for i in range(len(reward)):
-            state = world.start(rng)
-            h = 0
-            over: bool | str = False
-            while not over:
-                q = self.mean_values(h, copied(state), allowed(world, h, state))
-                if h == 0:
-                    check_actions(world, q)
-                a = self._best(q)
-                r, state, over = stepped(world, h, state, a, rng, limit)
-                reward[i] += r
-                h += 1
-        return reward
+        run = empty_run(episodes)
+        for i in range(episodes):
+            self._episode(world, limit, rng, run, i, learning=False)
+        return run.reward
 
     def _plays_as_compiled(self) -> bool:
-        """Whether compiled code knows when this agent draws again, and neither it nor its learner
-        has a method of its own for what that code does."""
-        acts = {"plan", "act", "observe"}
-        return (
-            (self.redraw is itself or not callable(self.redraw))
-            and not checks.overridden(type(self), acts, {"learn"})
-            and not acts & vars(self).keys()
-            and not checks.overridden(
-                type(self.learner), {"fit", "values", "add"}, {"compiled", "loop"}, Learner
-            )
-        )
+        """Whether compiled code knows what this agent does: a subclass plays by steps."""
+        return type(self) is Agent and (self.redraw is itself or not callable(self.redraw))
 
     def _play(
         self,
@@ -439,7 +390,6 @@ class Agent:
         exact: Array,
         rng: Generator,
         run: Run,
-        ask: Callable[[bool], None],
         done: Callable[[int], object],
     ) -> None:
         """The same in compiled code, some episodes at a time."""
@@ -472,7 +422,6 @@ class Agent:
             self._begin()
             play(self.fitted, task)
             done(stop - start)
-            ask(True)
 
     def _play_by_steps(
         self,
@@ -481,7 +430,6 @@ class Agent:
         exact: Array,
         rng: Generator,
         run: Run,
-        ask: Callable[[bool], None],
         done: Callable[[int], object],
     ) -> None:
         """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
@@ -490,56 +438,51 @@ class Agent:
             run.expected[i] = np.nan
             if exact[i]:
                 run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
-            state = env.start(rng)  # line 3; Algorithm 8, line 4
-            s = copied(state)
-            legal = allowed(env, 0, state)
-            q = self.values(0, s, legal)
-            check_actions(env, q)
-            run.claimed[i] = highest(q)
-            run.furthest[i] = number(s)
-            h = 0
-            over: bool | str = False
-            while not over:  # line 4; Algorithm 8, line 5
-                ask(False)
-                a = self.act(h, s, legal)  # line 5; Algorithm 8, line 7
-                if h == 0:
-                    run.opening[i] = a
-                # line 6; Algorithm 8, line 8
-                r, state, over = stepped(env, h, state, a, rng, limit)
-                s_next = copied(state)
-                ended = over is True
-                legal = None if ended or h + 1 == self.H else allowed(env, h + 1, state)
-                self.observe(h, s, a, r, None if ended else s_next, legal)  # Algorithm 8, 9 to 11
+            self._episode(env, limit, rng, run, i, learning=True)
+            self._begin()
+            done(1)
+
+    def _episode(
+        self, env: Any, limit: int | None, rng: Generator, run: Run, i: int, learning: bool
+    ) -> None:
+        """Lines 3 to 6, into entry i of the record; or on the mean, without learning."""
+        state = env.start(rng)  # line 3; Algorithm 8, line 4
+        s = copied(state)
+        legal = allowed(env, 0, state)
+        q = (self.values if learning else self.mean_values)(0, s, legal)
+        check_actions(env, q)
+        run.claimed[i] = highest(q)
+        run.furthest[i] = number(s)
+        h = 0
+        over: bool | str = False
+        while not over:  # line 4; Algorithm 8, line 5
+            # line 5; Algorithm 8, line 7
+            a = self.act(h, s, legal) if learning else self.greedy(h, s, legal)
+            if h == 0:
+                run.opening[i] = a
+            r, state, over = stepped(env, h, state, a, rng, limit)  # line 6; Algorithm 8, line 8
+            s_next = copied(state)
+            ended = over is True
+            legal = None if ended or h + 1 == self.H else allowed(env, h + 1, state)
+            if learning:  # Algorithm 8, 9 to 11
+                self.observe(h, s, a, r, None if ended else s_next, legal)
                 if over == CUT and self.H is not None and h + 1 < self.H:
                     _mention_cut(h + 1, self.H)
-                run.reward[i] += r
-                run.furthest[i] = max(run.furthest[i], number(s_next))
-                s = s_next
-                h += 1
-            self._begin()
-            run.length[i] = h  # last: now it counts
-            done(1)
-            ask(True)
+            run.reward[i] += r
+            run.furthest[i] = max(run.furthest[i], number(s_next))
+            s = s_next
+            h += 1
+        run.length[i] = h  # last: now it counts
 
 
 def _probability(epsilon: Any) -> float:
-    return checks.between(
-        "epsilon", epsilon, 0, 1, hint="It is a probability: 0 is greedy, 1 uniformly random."
-    )
+    return checks.between("epsilon", epsilon, 0, 1)
 
 
 def _mention_cut(steps: int, H: int) -> None:
-    checks.warn(
-        "an agent with a horizon learns from episodes as long as that",
-        f"the clock has cut one after {steps} of {H} steps, and the values of the rest stay noise",
-        "Make the agent with the clock's number of steps, or leave H out and discount.",
-    )
+    checks.warn(f"an agent learns from episodes of H = {H} steps; one was cut after {steps}.")
 
 
 def _mention_coupling(own: Generator, environment: Generator) -> None:
     if repr(own.bit_generator.state) == repr(environment.bit_generator.state):
-        checks.warn(
-            "agent and environment draw from streams of their own",
-            "both were given the same seed, so that actions and outcomes depend on each other",
-            "Give one of them another.",
-        )
+        checks.warn("agent and environment draw from the same stream. Give one another seed.")

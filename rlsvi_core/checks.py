@@ -1,5 +1,5 @@
-"""Errors for bad input have one form, *the rule; the offending value. The hint.*, and are raised at
-the entry points, before any work is done.
+"""Errors for bad input have one form, *the rule; what was found. A hint.*, and are raised at the
+entry points, before any work is done.
 
 A check returns what it was given in the one type that compiled code was made for: an ``int``, a
 ``float``, our own array of floats, a ``Generator``. So what compiled code is handed has been
@@ -18,17 +18,16 @@ from .compiled import Array, Floats, Generator
 
 LARGEST = 1e100  # of numbers; what is above 0 is at least one over it
 MOST = 10**9  # of things counted, and of numbers in an array
-SHOWN = 160  # characters of an offending value
 
 
-def fail(rule: str, found: str, hint: str, error: type[Exception] = ValueError) -> NoReturn:
-    found = " ".join(found.split())
-    raise error(f"{rule}; {found if len(found) <= SHOWN else found[:SHOWN] + '…'}. {hint}")
+def fail(message: str, error: type[Exception] = ValueError) -> NoReturn:
+    """Raise an error; one of a value that fills a screen says so once."""
+    raise error(" ".join(message.split()))
 
 
-def warn(rule: str, found: str, hint: str) -> None:
+def warn(message: str) -> None:
     """Warn, in the same form, of something that is probably wrong."""
-    warnings.warn(f"{rule}; {found}. {hint}", stacklevel=3)
+    warnings.warn(message, stacklevel=3)
 
 
 def is_number(value: Any) -> bool:
@@ -38,96 +37,71 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and -LARGEST <= value <= LARGEST
 
 
-def whole(name: str, value: Any, least: int = 0, most: int | None = None, *, hint: str) -> int:
+def whole(name: str, value: Any, least: int = 0, most: int = MOST, *, hint: str = "") -> int:
     """A whole number within its range."""
-    if not (
-        isinstance(value, (int, np.integer)) and least <= value <= (MOST if most is None else most)
-    ):
-        bounded = most is not None or (isinstance(value, (int, np.integer)) and value > MOST)
-        upper = f" and at most {MOST if most is None else most}" if bounded else ""
-        fail(f"{name} must be a whole number of at least {least}{upper}", f"it is {value!r}", hint)
+    if not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        fail(f"{name} must be a whole number from {least} to {most}; it is {value!r}. {hint}")
     return int(value)
-
-
-def array_size(name: str, *sizes: int) -> None:
-    """Refuse an array of more numbers than fit into memory."""
-    if (total := math.prod(sizes)) > MOST:
-        fail(
-            f"an array holds at most {MOST} numbers",
-            f"for {name} it would be {' × '.join(map(str, sizes))} = {total}",
-            "Choose smaller sizes.",
-        )
 
 
 def positive(**parameters: Any) -> None:
     """λ and σ divide something in every formula: refuse zero, negative and non-finite values."""
     for name, value in parameters.items():
         if not (is_number(value) and float(value) >= 1 / LARGEST):
-            fail(
-                f"{name} must be a finite number above 0, from {1 / LARGEST:g} to {LARGEST:g}",
-                f"it is {value!r}",
-                f"For nearly none use a small value, such as {name}=0.001.",
-            )
+            fail(f"{name} must be a finite number above 0; it is {value!r}. For none pass 0.001.")
 
 
-def inside(name: str, value: Any, low: float, high: float, *, hint: str) -> float:
+def inside(name: str, value: Any, low: float, high: float, *, hint: str = "") -> float:
     """A number with low < value < high, such as a rate."""
     if not (is_number(value) and low < float(value) < high):
-        fail(f"{name} must lie strictly between {low:g} and {high:g}", f"it is {value!r}", hint)
+        fail(f"{name} must lie strictly between {low:g} and {high:g}; it is {value!r}. {hint}")
     return float(value)
 
 
-def between(name: str, value: Any, low: float, high: float, *, hint: str) -> float:
+def between(name: str, value: Any, low: float, high: float, *, hint: str = "") -> float:
     """A number with low ≤ value ≤ high; an infinite bound is not reached."""
     if not (is_number(value) and low <= float(value) <= high):
-        upper = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
-        fail(f"{name} must be a finite number {upper}", f"it is {value!r}", hint)
+        fail(f"{name} must be a finite number from {low:g} to {high:g}; it is {value!r}. {hint}")
     return float(value)
 
 
 def finite(name: str, value: Any) -> float:
     """A finite number. Agents call it in every step."""
-    hint = "Pass a plain number; clip or drop another before the agent sees it."
-    return between(name, value, -LARGEST, LARGEST, hint=hint)
+    return between(name, value, -LARGEST, LARGEST, hint="Clip or drop it before the agent sees it.")
 
 
-def pair(name: str, value: Any, *, hint: str) -> tuple[float, float]:
+def pair(name: str, value: Any, *, hint: str = "") -> tuple[float, float]:
     """Two numbers (low, high) with low < high."""
     try:
         low, high = numbers(name, value).tolist()
     except (TypeError, ValueError):
         low = high = math.nan
     if not -LARGEST <= low < high <= LARGEST:
-        fail(f"{name} must be (low, high) with low < high", f"it is {value!r}", hint)
+        fail(f"{name} must be (low, high) with low < high; it is {value!r}. {hint}")
     return low, high
 
 
 def flag(**parameters: Any) -> None:
     """True or False, and no word that Python takes for True."""
     for name, value in parameters.items():
-        one_of(name, value, (True, False), hint="Words are not read.")
+        one_of(name, value, (True, False))
 
 
-def one_of(name: str, value: Any, valid: Iterable[Any], *, hint: str) -> None:
+def one_of(name: str, value: Any, valid: Iterable[Any], *, hint: str = "") -> None:
     valid = list(valid)
     if value not in valid:
-        fail(f"{name} must be one of {', '.join(map(repr, valid))}", f"it is {value!r}", hint)
+        fail(f"{name} must be one of {', '.join(map(repr, valid))}; it is {value!r}. {hint}")
 
 
-def instance(name: str, value: Any, kind: type, *, hint: str) -> None:
+def instance(name: str, value: Any, kind: type, *, hint: str = "") -> None:
     if not isinstance(value, kind):
-        fail(f"{name} must be a {kind.__name__}", f"it is {value!r}", hint)
+        fail(f"{name} must be a {kind.__name__}; it is {value!r}. {hint}")
 
 
 def index(name: str, value: Any, size: int) -> int:
     """One of 0, …, size − 1. Agents call it in every step."""
     if not isinstance(value, (int, np.integer)) or not 0 <= value < size:
-        fail(
-            f"{name} must be one of 0, …, {size - 1}",
-            f"it is {value!r}",
-            "Count from zero; int() makes a number of an array with one entry.",
-            IndexError,
-        )
+        fail(f"{name} must be one of 0, …, {size - 1}; it is {value!r}.", IndexError)
     return int(value)
 
 
@@ -136,38 +110,23 @@ def generator(rng: Any) -> Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        fail(
-            "rng must be a numpy Generator or a seed, a whole number of at least 0",
-            f"it is {rng!r}",
-            "Pass rng=1, say, or numpy.random.default_rng(1).",
-            TypeError,
-        )
+        fail(f"rng must be a numpy Generator or a seed ≥ 0; it is {rng!r}.", TypeError)
 
 
 def numbers(name: str, values: Any) -> Floats:
     """Our own array of floats, of any shape."""
     if np.ma.is_masked(values):
-        fail(f"{name} must have no masked entries", f"it is {values!r}", "Fill them.")
+        fail(f"{name} must have no masked entries; it is {values!r}. Fill them.")
     try:
         given = np.asarray(values)
         if given.dtype.kind in "biufO":  # neither words nor complex numbers
             return np.array(given, float, order="C")
     except (TypeError, ValueError, OverflowError):
         pass
-    fail(
-        f"{name} must be an array of numbers",
-        f"it is {values!r}",
-        "Pass a list or an array of them, with rows of equal length.",
-    )
+    fail(f"{name} must be an array of numbers, its rows of equal length; it is {values!r}.")
 
 
-def array(
-    name: str,
-    values: Any,
-    shape: tuple[int | str | None, ...],
-    *,
-    hint: str = "See the docstring for the axes.",
-) -> Floats:
+def array(name: str, values: Any, shape: tuple[int | str | None, ...], *, hint: str = "") -> Floats:
     """A finite float array of this shape, our own: later edits of the original cannot reach it.
 
     An axis may be any length but 0 if it is None, or a letter; the same letter is the same length.
@@ -179,51 +138,32 @@ def array(
         for n, want in zip(out.shape, shape, strict=True)
     ):
         axes = ", ".join("any" if axis is None else str(axis) for axis in shape)
-        axes += "," if len(shape) == 1 else ""
-        fail(f"{name} must have shape ({axes})", f"it has shape {out.shape}", hint)
-    none_of(
-        ~(np.abs(out) <= LARGEST),
-        f"{name} must be finite",
-        name,
-        out,
-        f"Replace NaN, infinite entries and those beyond {LARGEST:g}.",
-    )
+        fail(f"{name} must have shape ({axes}); it has shape {out.shape}. {hint}")
+    none_of(~(np.abs(out) <= LARGEST), f"{name} must be finite", name, out)
     return out
 
 
-def none_of(bad: Array, rule: str, name: str, values: Array, hint: str) -> None:
+def none_of(bad: Array, rule: str, name: str, values: Array) -> None:
     """Refuse an array by the first of its entries that is bad."""
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
-        fail(rule, f"{name}{list(where)} is {values[where]:g}", hint)
+        fail(f"{rule}; {name}{list(where)} is {values[where]:g}.")
 
 
 def mention_norm(rows: Array) -> None:
     """Warn of features whose norm is far from 1, on which a λ of the range of values rests."""
     norm = float(np.sqrt((np.asarray(rows) ** 2).sum(axis=-1).max()))
     if not 0.1 <= norm <= 10:
-        warn(
-            "lam is suggested for features of norm 1",
-            f"the largest row here has norm {norm:.3g}",
-            "Scale the features, or pass lam=suggest_parameters(value_range, norm)[0].",
-        )
+        warn(f"lam is suggested for features of norm 1; a row has norm {norm:.3g}. Scale them.")
 
 
 def distribution(name: str, p: Floats) -> Floats:
     """Rows of probabilities, along the last axis. Rows that sum to 1 in single precision only are
     normalised."""
-    none_of(
-        p < 0, f"{name} holds probabilities, which are not negative", name, p, "Check the sign."
-    )
+    none_of(p < 0, f"{name} holds probabilities, which are not negative", name, p)
     total = p.sum(axis=-1, keepdims=True)
     off = np.abs(total - 1)
-    if (bad := np.argwhere(off > 1e-6)).size:
-        row = bad[0, :-1].tolist() or ""
-        fail(
-            f"each row of {name} must sum to 1",
-            f"{name}{row} sums to {total[tuple(bad[0])]:.12g}",
-            "Normalise the last axis.",
-        )
+    none_of(off > 1e-6, f"each row of {name} must sum to 1", f"the sum of {name}", total)
     return np.where(off > 1e-9, p / total, p) if off.max() > 1e-9 else p
 
 
@@ -232,28 +172,10 @@ def as_probabilities(policy: Any, shape: tuple[int, ...]) -> Floats:
     mu = np.asarray(policy)
     A = shape[-1]
     if mu.dtype.kind in "iu" and mu.shape == shape[:-1]:
-        none_of(
-            (mu < 0) | (mu >= A),
-            f"actions are 0, …, {A - 1}",
-            "policy",
-            mu,
-            "Number actions from zero.",
-        )
+        none_of((mu < 0) | (mu >= A), f"actions are 0, …, {A - 1}", "policy", mu)
         return np.asarray(np.eye(A)[mu])
     hint = f"Or pass actions, a whole number for each entry of an array of shape {shape[:-1]}."
     return distribution("policy", array("policy", mu, shape, hint=hint))
-
-
-def overridden(kind: type, names: set[str], by: set[str], base: type = object) -> bool:
-    """Whether a subclass replaces one of these methods, below what rests on its parent's; ``base``
-    only names them."""
-    for i, one in enumerate(kind.__mro__):
-        if by & vars(one).keys():
-            return False
-        parents = [parent for parent in kind.__mro__[i + 1 :] if parent is not base]
-        if any(names & vars(one).keys() & vars(parent).keys() for parent in parents):
-            return True
-    return False
 
 
 def read_only(values: Array) -> Array:

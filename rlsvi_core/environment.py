@@ -33,9 +33,7 @@ def entered(env: Any, learner: Learner, gamma: float | None, rng: Any) -> tuple[
     for method in ("start", "step"):
         if isinstance(env, type) or not callable(getattr(env, method, None)):
             checks.fail(
-                "an environment has the methods start and step, or is Gymnasium's",
-                f"{env!r} has no {method}",
-                "rlsvi_core.chain(10) is one; rlsvi_core.environment says what they return.",
+                f"an environment has start and step, or is Gymnasium's; {env!r} has no {method}.",
                 TypeError,
             )
     for name in ("S", "A"):
@@ -43,9 +41,7 @@ def entered(env: Any, learner: Learner, gamma: float | None, rng: Any) -> tuple[
         given = _size(env, name)
         if None not in (mine, given) and mine != given:
             checks.fail(
-                f"the agent is made for {name} = {mine}",
-                f"the environment {env!r} has {name} = {given}",
-                "Make the features for this environment.",
+                f"the agent is made for {name} = {mine}; the environment {env!r} has {name} = {given}."
             )
     if (
         isinstance(env, DiscountedMDP)
@@ -53,9 +49,7 @@ def entered(env: Any, learner: Learner, gamma: float | None, rng: Any) -> tuple[
         and not isclose(gamma, env.gamma, rel_tol=1e-6)
     ):
         checks.fail(
-            "agent and environment have the same discount",
-            f"the agent's gamma is {gamma:g}, and that of {env!r} is {env.gamma:g}",
-            f"Make the agent with gamma={env.gamma:g}.",
+            f"agent and environment have one discount; gamma is {gamma:g} and {env.gamma:g}."
         )
     return env, checks.generator(rng)
 
@@ -72,15 +66,11 @@ def length(world: Any, H: int | None, limit: int | None) -> int | None:
         checks.whole(name, steps, 1, hint="It counts steps: 1000, say.")
     if len({steps for _, steps in known}) > 1:
         checks.fail(
-            "an episode has one length",
-            " and ".join(f"{name} is {steps}" for name, steps in known),
-            "Make features with the environment's number of steps, or leave H out and discount.",
+            f"an episode has one length; {dict(known)}. Make the features for the environment's."
         )
     if not known and isinstance(world, DiscountedMDP):
         checks.fail(
-            "an episode must end",
-            f"neither the agent, which has no horizon, nor {world!r} says when",
-            "Pass limit=1000, say.",
+            f"an episode must end; neither agent nor {world!r} says when. Pass limit=1000, say."
         )
     return int(known[0][1]) if known else None
 
@@ -92,31 +82,17 @@ def stepped(
     outcome = env.step(h, s, a, rng)
     if not isinstance(outcome, tuple) or len(outcome) != 3:
         checks.fail(
-            "step returns the reward, the next state and whether the episode is over",
-            f"that of {env!r} returned {outcome!r}",
-            "Return (r, s_next, over); an environment of Gymnasium's is taken as it is.",
-            TypeError,
+            f"step returns (r, s_next, over); that of {env!r} returned {outcome!r}.", TypeError
         )
     r, s_next, over = outcome
     if over not in (False, True, CUT):
-        checks.fail(
-            "an episode is over or not: False, True if nothing of value follows, or 'cut'",
-            f"step returned {over!r}",
-            "Return 'cut' if only the clock ran out.",
-        )
+        checks.fail(f"over is False, True if nothing of value follows, or 'cut'; it is {over!r}.")
     if s_next is None and (not over or over == CUT):
-        checks.fail(
-            "a state follows every step but the last",
-            f"step returned None for it, and {over!r} for whether the episode is over",
-            "Return the next state, or True if nothing of value follows.",
-        )
+        checks.fail(f"a state follows every step but the last; it is None and over is {over!r}.")
     if not over and h + 1 == (limit or LONGEST):
         if limit is None:
             checks.fail(
-                "an episode must end",
-                f"this one has lasted {LONGEST} steps",
-                "Let step say that it is over, or pass limit=1000, say.",
-                RuntimeError,
+                f"an episode must end; it has {LONGEST} steps. Pass limit=1000, say.", RuntimeError
             )
         over = CUT
     return checks.finite("reward", r), s_next, CUT if over == CUT else bool(over)
@@ -135,11 +111,7 @@ def check_actions(env: Any, q: Floats) -> None:
     """Refuse values that are not one for each action: those beyond would never be played."""
     A = _size(env, "A")
     if A not in (None, q.size):
-        checks.fail(
-            f"features have a row for each of {A} actions",
-            f"for the first observation they have {q.size}",
-            "Make features for this environment.",
-        )
+        checks.fail(f"features have a row for each of {A} actions; they have {q.size}.")
 
 
 def copied(state: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import array, array_size, fail, generator, index, missing, whole
+from .checks import array, fail, generator, index, missing, whole
 from .compiled import Array, Generator
 from .learner import Learner
 from .mdp import CUT, FiniteMDP
@@ -58,10 +58,7 @@ class Played:
         A = learner.A
         if not isinstance(space, Discrete) or A not in (None, space.n):
             fail(
-                f"actions are from Discrete({'n' if A is None else A})",
-                f"the environment has {space}",
-                "Make features for this number of actions; for continuous ones choose a "
-                "few and wrap it in gymnasium.wrappers.TransformAction.",
+                f"actions are from Discrete({A or 'n'}); the environment has {space}. Wrap or discretise it."
             )
         self.env = env
         self.A = int(space.n)
@@ -96,12 +93,8 @@ class Played:
         elif isinstance(space, MultiBinary):
             sizes = [2] * math.prod(space.shape)
         if not sizes or math.prod(sizes) != S:
-            states = f", which is {math.prod(sizes)} states" if len(sizes) > 1 else ""
             fail(
-                f"the agent's table is for {S} states",
-                f"the environment has {space}{states}",
-                "Make features for this number of states, or use a function of the observation as "
-                "features.",
+                f"the agent is for {S} states; the environment has {space}, {math.prod(sizes)} of them."
             )
         return sizes
 
@@ -115,11 +108,7 @@ class Played:
         else:
             inside = (type(x) is int and x in self._numbers) or space.contains(x)  # the same
         if not inside:
-            fail(
-                f"an observation lies in its space, {space}",
-                f"the environment gave {observed!r}",
-                "Correct one of them; gymnasium.utils.env_checker.check_env finds more.",
-            )
+            fail(f"an observation lies in its space, {space}; the environment gave {observed!r}.")
         if self._sizes is None:
             return x
         x = x - self._start
@@ -135,9 +124,7 @@ class Played:
             x: Array = np.array(given, space.dtype)
         if given.dtype != x.dtype and x.dtype.kind != "f" and not np.array_equal(x, given):
             fail(
-                f"an observation loses nothing as {x.dtype}, the type of {space}",
-                f"the environment gave {observed!r}",
-                "Give the space the type of its observations.",
+                f"an observation has the type {x.dtype} of {space}; the environment gave {observed!r}."
             )
         return x
 
@@ -160,18 +147,10 @@ class Played:
             return None
         self._masked = True
         if given is None:
-            fail(
-                "every info has an action_mask, or none has",
-                f"after some that have, one has {list(self._info) or 'nothing'}",
-                "Where everything is allowed, let the mask be all ones.",
-            )
+            fail(f"every info has an action_mask, or none has; now one has {list(self._info)}.")
         mask = np.asarray(given)
         if mask.shape != (self.A,) or not mask.any() or not np.isin(mask, (0, 1)).all():
-            fail(
-                f"an action_mask has {self.A} entries, each 0 or 1, and allows some action",
-                f"it is {given!r}",
-                "End the episode (terminated) where nothing can be done.",
-            )
+            fail(f"an action_mask has {self.A} entries 0 or 1, some of them 1; it is {given!r}.")
         return np.flatnonzero(mask)
 
 
@@ -187,18 +166,12 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
     raw: Any = getattr(env, "unwrapped", None)
     if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
         fail(
-            "an MDP is made of an environment's P and initial_state_distrib",
-            f"{env} has no such tables",
-            "Let an agent learn in it: agent.learn(env, episodes).",
+            f"an MDP is made of P and initial_state_distrib; {env} has none. Let an agent learn in it."
         )
     wrapped = env
     while wrapped is not raw:
         if type(wrapped) not in NEUTRAL:
-            fail(
-                "an environment's table knows no wrapper that changes the game",
-                f"it is wrapped in {type(wrapped).__name__}",
-                "Pass env.unwrapped and H, if you want the MDP without it.",
-            )
+            fail(f"a table knows no {type(wrapped).__name__} around it. Pass env.unwrapped and H.")
         wrapped = wrapped.env
     if H is None and getattr(env, "spec", None) is not None:
         H = env.spec.max_episode_steps
@@ -206,7 +179,6 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
     S = len(raw.P)
     A = len(raw.P[0])
     initial = array("initial_state_distrib", raw.initial_state_distrib, (S,))
-    array_size("P", S + 1, A, S + 1)
     outcomes = {
         (s, a): [(p, index("s'", t, S), r, over) for p, t, r, over in raw.P[s][a]]
         for s, a in np.ndindex(S, A)

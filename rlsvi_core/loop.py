@@ -1,25 +1,126 @@
-"""Algorithm 2 in compiled code, of a learner's parts, and how Ctrl-C waits for it."""
+r"""How one acts, the record of it, and Algorithm 2 in compiled code, of a learner's parts.
 
-import _thread
+The loops of the paper (Algorithms 2, 4, 5, 8 and 12) differ in one line each, the
+action, and one formula covers them:
+
+.. math::
+    \mathbb P(a \mid s) = \frac{\epsilon}{A} + (1 - \epsilon)\,
+    \frac{e^{Q(s,a)/\eta}}{\sum_\alpha e^{Q(s,\alpha)/\eta}},
+
+where :math:`\eta \to 0` puts equal mass on all maximisers. Greedy is :math:`\epsilon = \eta = 0`.
+Ties are broken uniformly: Example 1 depends on it.
+
+Ctrl-C waits for the end of a compiled call: a piece of some episodes, all of which are then in the
+record.
+"""
+
 import math
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import checks
-from .acting import action_probabilities, choose, highest
-from .compiled import Array, Floats, Generator, Ints, jit
-from .mdp import DiscountedMDP, FiniteMDP, Model, first_state, last_reward, period, step
-from .record import Run
+from .compiled import Array, Floats, Generator, Ints, inlined, jit
+from .mdp import DiscountedMDP, FiniteMDP, Model, draw, first_state, last_reward, period, step
 
-PATIENCE = 1.0  # seconds that Ctrl-C waits for the end of an episode, and of a step
-CHUNK = 0.1  # seconds of compiled work between two looks at it
+CHUNK = 0.1  # seconds of compiled work between two looks at Ctrl-C
 COMPILED = (FiniteMDP, DiscountedMDP)  # but no subclass, which may have a step of its own
+
+
+@inlined
+def highest(q: Floats) -> float:
+    """The largest of some values. (To compile ``q.max()`` would take ten times as long.)"""
+    top = -np.inf
+    for a in range(q.shape[0]):
+        top = max(top, q[a])
+    return top
+
+
+@inlined
+def action_probabilities(q: Floats, epsilon: float, eta: float, out: Floats) -> None:
+    """Fill ``out`` with the law of the action, given the action values q at a state; an action
+    that a mask forbids has the value −∞."""
+    A = q.shape[0]
+    top = highest(q)
+    total = 0.0
+    open_ = 0
+    for a in range(A):
+        if eta > 0.0:
+            out[a] = math.exp((q[a] - top) / eta)  # Algorithm 4, line 5
+        else:
+            out[a] = 1.0 if q[a] == top else 0.0
+        total += out[a]
+        open_ += q[a] > -np.inf
+    for a in range(A):  # Algorithm 5, lines 5 to 10
+        dithering = epsilon / open_ if q[a] > -np.inf else 0.0
+        out[a] = dithering + (1.0 - epsilon) * out[a] / total
+
+
+@inlined
+def choose(q: Floats, epsilon: float, eta: float, p: Floats, u: float) -> int:
+    """The action that a uniform u picks, given the values; ``p`` is scratch space."""
+    action_probabilities(q, epsilon, eta, p)
+    return draw(p, u)
+
+
+@inlined
+def row_values(rows: Floats, theta: Floats, q: Floats) -> None:
+    """Fill q with rows · θ, one value per action."""
+    for a in range(q.shape[0]):
+        total = 0.0
+        for k in range(theta.shape[0]):
+            total += rows[a, k] * theta[k]
+        q[a] = total
+
+
+class Run(NamedTuple):
+    """The record of a learning run, one entry per episode.
+
+    Attributes
+    ----------
+    reward
+        The sum of its rewards.
+    expected
+        The exact expected reward of the policy as it was planned; NaN without ``exact=True``.
+    claimed
+        What the agent's own values promised at its first state.
+    opening
+        The first action.
+    length
+        The number of steps.
+    furthest
+        The largest state visited; −1 where states are not numbers.
+    """
+
+    reward: Floats
+    expected: Floats
+    claimed: Floats
+    opening: Ints
+    length: Ints
+    furthest: Ints
+
+
+def empty_run(episodes: int) -> Run:
+    """The record of so many episodes, before they are played: zeros, for which a system takes no
+    memory until something else is written."""
+    episodes = checks.whole("episodes", episodes, hint="Pass episodes=1000, say.")
+    return Run(
+        reward=np.zeros(episodes),
+        expected=np.zeros(episodes),
+        claimed=np.zeros(episodes),
+        opening=np.zeros(episodes, np.int64),
+        length=np.zeros(episodes, np.int64),
+        furthest=np.zeros(episodes, np.int64),
+    )
+
+
+def part(run: Run, start: int, stop: int) -> Run:
+    """The record of some of the episodes, in the same arrays."""
+    return Run._make(column[start:stop] for column in run)
 
 
 class Task(NamedTuple):
@@ -38,100 +139,117 @@ class Task(NamedTuple):
     run: Run  # to be filled
 
 
+fit: Any = None
+values: Any = None
+add: Any = None  # these stand for the parts that the next two functions are made with
+
+
+def expected_reward(
+    model: Model, H: int, data: Any, epsilon: float, eta: float, q: Floats, p: Floats
+) -> float:
+    """That of the episode's policy, pushing π forward through it."""
+    S = model.initial.shape[0]
+    here = model.initial.copy()
+    there = np.zeros(S)
+    total = 0.0
+    for h in range(H):
+        t = period(model.successor, h)
+        for s in range(S):
+            there[s] = 0.0
+        for s in range(S):
+            if here[s] == 0.0:
+                continue
+            values(data, h, s, q)
+            action_probabilities(q, epsilon, eta, p)
+            for a in range(q.shape[0]):
+                for b in range(model.successor.shape[3]):
+                    mass = here[s] * p[a] * model.probability[t, s, a, b]
+                    there[model.successor[t, s, a, b]] += mass
+                    total += mass * model.reward[t, s, a, b]
+        here, there = there, here
+    for s in range(S):
+        total += here[s] * model.terminal[s]
+    return total
+
+
+def loop(
+    model: Model,
+    last: int,  # the step whose reward includes the terminal one, or −1
+    limit: int,
+    periods: int,
+    data: Any,
+    task: Task,
+) -> None:
+    exact = task.exact
+    epsilon = task.epsilon
+    eta = task.eta
+    rng = task.rng
+    own = task.own
+    count = task.counts
+    run = task.run
+    q = np.empty(model.successor.shape[2])
+    p = np.empty(model.successor.shape[2])
+    redraw = task.redraw
+    recurs = task.recurs
+    met = np.zeros(model.initial.shape[0], np.int64)  # by which draw a state was left last
+    drawn = 0
+    for i in range(run.reward.shape[0]):
+        fit(data, own)
+        count[0] += 1
+        if exact[i]:
+            run.expected[i] = expected_reward(model, limit, data, epsilon[i], eta, q, p)
+        s = first_state(model, rng)
+        run.furthest[i] = s
+        due = False
+        drawn += 1
+        since = 0
+        for h in range(limit):
+            t = min(h, periods - 1)
+            if due:
+                fit(data, own)
+                drawn += 1
+                since = 0
+            values(data, t, s, q)
+            a = choose(q, epsilon[i], eta, p, own.random())
+            r, s_next = step(model, h, s, a, rng)
+            if h == last:
+                r += last_reward(model, s_next, rng)
+            add(data, t, s, a, r, s_next)
+            since += 1
+            met[s] = drawn
+            due = since >= redraw or (recurs and met[s_next] == drawn)
+            count[1] += 1
+            run.reward[i] += r
+            run.furthest[i] = max(run.furthest[i], s_next)
+            if h == 0:
+                run.opening[i] = a
+                run.claimed[i] = highest(q)
+            s = s_next
+        run.length[i] = limit
+
+
+def made(function: Any, **parts: Any) -> Any:
+    """A function compiled with these parts for globals of its name: a function of its own, and not
+    one inside another, whose machine code numba would not keep."""
+    name = "_".join(f"{part.__module__}.{part.__name__}" for part in parts.values())
+    own = FunctionType(function.__code__, {**function.__globals__, **parts})
+    own.__qualname__ = f"{function.__name__}_{name}"
+    own.__module__ = next(iter(parts.values())).__module__
+    return jit(own)
+
+
 def compiled_loop(fit: Any, values: Any, add: Any) -> Any:
     """Algorithm 2 on a finite MDP, of a learner's three parts, all compiled by ``jit``:
     ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add(data, h, s, a, r, s_next)``;
     ``data`` is the learner's record. What it returns is called with an environment of these
     types, the steps of an episode, the learner's periods (1 without a horizon), ``data`` and a
     :class:`Task`."""
-
-    @jit
-    def expected_reward(
-        model: Model, H: int, data: Any, epsilon: float, eta: float, q: Floats, p: Floats
-    ) -> float:
-        """That of the episode's policy, pushing π forward through it."""
-        S = model.initial.shape[0]
-        here = model.initial.copy()
-        there = np.zeros(S)
-        total = 0.0
-        for h in range(H):
-            t = period(model.successor, h)
-            for s in range(S):
-                there[s] = 0.0
-            for s in range(S):
-                if here[s] == 0.0:
-                    continue
-                values(data, h, s, q)
-                action_probabilities(q, epsilon, eta, p)
-                for a in range(q.shape[0]):
-                    for b in range(model.successor.shape[3]):
-                        mass = here[s] * p[a] * model.probability[t, s, a, b]
-                        there[model.successor[t, s, a, b]] += mass
-                        total += mass * model.reward[t, s, a, b]
-            here, there = there, here
-        for s in range(S):
-            total += here[s] * model.terminal[s]
-        return total
-
-    @jit
-    def loop(
-        model: Model,
-        last: int,  # the step whose reward includes the terminal one, or −1
-        limit: int,
-        periods: int,
-        data: Any,
-        task: Task,
-    ) -> None:
-        exact = task.exact
-        epsilon = task.epsilon
-        eta = task.eta
-        rng = task.rng
-        own = task.own
-        count = task.counts
-        run = task.run
-        q = np.empty(model.successor.shape[2])
-        p = np.empty(model.successor.shape[2])
-        redraw = task.redraw
-        recurs = task.recurs
-        met = np.zeros(model.initial.shape[0], np.int64)  # by which draw a state was left last
-        drawn = 0
-        for i in range(run.reward.shape[0]):
-            fit(data, own)
-            count[0] += 1
-            if exact[i]:
-                run.expected[i] = expected_reward(model, limit, data, epsilon[i], eta, q, p)
-            s = first_state(model, rng)
-            run.furthest[i] = s
-            due = False
-            drawn += 1
-            since = 0
-            for h in range(limit):
-                t = min(h, periods - 1)
-                if due:
-                    fit(data, own)
-                    drawn += 1
-                    since = 0
-                values(data, t, s, q)
-                a = choose(q, epsilon[i], eta, p, own.random())
-                r, s_next = step(model, h, s, a, rng)
-                if h == last:
-                    r += last_reward(model, s_next, rng)
-                add(data, t, s, a, r, s_next)
-                since += 1
-                met[s] = drawn
-                due = since >= redraw or (recurs and met[s_next] == drawn)
-                count[1] += 1
-                run.reward[i] += r
-                run.furthest[i] = max(run.furthest[i], s_next)
-                if h == 0:
-                    run.opening[i] = a
-                    run.claimed[i] = highest(q)
-                s = s_next
-            run.length[i] = limit
+    expected = made(expected_reward, values=values)
+    compiled = made(loop, fit=fit, values=values, add=add, expected_reward=expected)
 
     def play(env: Any, limit: int, periods: int, data: Any, task: Task) -> None:
         last = env.H - 1 if type(env) is FiniteMDP else -1
-        loop(env.model, last, limit, periods, data, task)
+        compiled(env.model, last, limit, periods, data, task)
 
     return play
 
@@ -150,46 +268,6 @@ def chunks(total: int, size: Ints) -> Iterator[tuple[int, int]]:
 
 
 @contextmanager
-def patience() -> Iterator[Callable[[bool], None]]:
-    """Inside, Ctrl-C waits until it is asked for: the first one at the end of an episode, the second
-    at the end of a step. The third does not wait. One that has waited for ``PATIENCE`` is sent again.
-    Elsewhere than in the main thread, and where somebody has a handler of their own, nothing is
-    changed."""
-    presses = 0
-    over = False
-
-    def send_again() -> None:
-        time.sleep(PATIENCE)
-        if not over:
-            _press()
-
-    def wait(*_: object) -> None:
-        nonlocal presses
-        presses += 1
-        if presses > 2 and not over:
-            raise KeyboardInterrupt
-        _thread.start_new_thread(send_again, ())  # a Thread takes locks that may be held here
-
-    def ask(at_end: bool) -> None:
-        if presses > (0 if at_end else 1):
-            raise KeyboardInterrupt
-
-    usual = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if usual:
-        signal.signal(signal.SIGINT, wait)
-    try:
-        yield ask
-    finally:
-        over = True
-        if usual and signal.getsignal(signal.SIGINT) is wait:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-    ask(True)  # what came at the last moment
-
-
-@contextmanager
 def bar(total: int, show: bool) -> Iterator[Callable[[int], object]]:
     """A bar that counts episodes, if it is asked for."""
     if not show:
@@ -201,11 +279,3 @@ def bar(total: int, show: bool) -> Iterator[Callable[[int], object]]:
         raise checks.missing("learn(progress=True)", "tqdm", extra="gym") from error
     with tqdm(total=total, unit="episode") as shown:
         yield shown.update
-
-
-def _press() -> None:
-    """Ctrl-C for the main thread, which ends a sleep there, too, but on Windows."""
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-    else:
-        _thread.interrupt_main()

@@ -144,9 +144,7 @@ def _rewards(R: Any, shape: tuple[int, ...]) -> Floats:
     R = checks.numbers("R", R)
     if R.ndim == len(shape) - 1:
         return np.broadcast_to(checks.array("R", R, shape[:-1])[..., None], shape)
-    return checks.array(
-        "R", R, shape, hint="Its last axis is s'; leave it out if rewards do not depend on it."
-    )
+    return checks.array("R", R, shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +188,7 @@ class FiniteMDP:
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
-        P = checks.array(
-            "P",
-            self.P,
-            ("H", "S", "A", "S"),
-            hint="For a time-homogeneous MDP call FiniteMDP.stationary(P, R, H=...).",
-        )
+        P = checks.array("P", self.P, ("H", "S", "A", "S"))
         P = checks.distribution("P", P)
         R = _rewards(self.R, P.shape)
         successor, probability, reward = _by_successor(P, R)
@@ -204,11 +197,7 @@ class FiniteMDP:
         if self.H is not None:
             H = checks.whole("H", self.H, 1, hint="It counts periods: pass H=10.")
         if T not in (1, H):
-            checks.fail(
-                f"P must hold one period or all {H} of the horizon",
-                f"it holds {T}",
-                "Leave H out: it is the length of P.",
-            )
+            checks.fail(f"P holds one period or all {H} of the horizon; it holds {T}. Leave H out.")
         terminal = np.zeros(S) if self.terminal is None else self.terminal
         terminal = checks.array("terminal", terminal, (S,))
         initial = np.arange(S) == 0 if self.initial is None else self.initial
@@ -227,7 +216,6 @@ class FiniteMDP:
                     f"mean rewards must lie in the support [{low:g}, {high:g}]",
                     name,
                     mean,
-                    "Widen the support.",
                 )
         model = Model(
             successor,
@@ -254,12 +242,7 @@ class FiniteMDP:
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods. R may leave out
         the last axis."""
         H = checks.whole("H", H, 1, hint="It counts periods: pass H=10.")
-        P = checks.array(
-            "P",
-            P,
-            ("S", "A", "S"),
-            hint="For a P that changes with the period call FiniteMDP(P, R).",
-        )
+        P = checks.array("P", P, ("S", "A", "S"))
         return cls(P[None], _rewards(R, P.shape)[None], H=H, **rest)
 
     def _lookahead(self, h: int, V: Floats) -> Floats:
@@ -278,7 +261,6 @@ class FiniteMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (H, S, A) array, by backward induction over all states, reachable or not."""
-        checks.array_size("Q", self.H, self.S, self.A)
         Q = np.empty((self.H, self.S, self.A))
         V = self.model.terminal
         for h in reversed(range(self.H)):
@@ -333,7 +315,6 @@ class FiniteMDP:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
         mu = checks.as_probabilities(policy, (self.H, self.S, self.A))
         episodes = checks.whole("episodes", episodes, hint="Pass episodes=100, say.")
-        checks.array_size("episodes", episodes, self.H + 1)
         rng = checks.generator(rng)
         states = np.empty((episodes, self.H + 1), np.int64)
         actions = np.empty((episodes, self.H), np.int64)
@@ -453,9 +434,7 @@ class DiscountedMDP:
         gamma = checks.inside("gamma", self.gamma, 0, 1, hint="It discounts: pass gamma=0.99, say.")
         if gamma > 1 - 1e-6:
             checks.fail(
-                "gamma must be at most 1 - 1e-6",
-                f"it is 1 - {1 - gamma:.3g}",
-                "Its values take some 37/(1 - gamma) sweeps; a FiniteMDP needs no discount.",
+                f"gamma is at most 1 - 1e-6, for 37/(1 - gamma) sweeps; it is 1 - {1 - gamma:.3g}."
             )
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
         checks.set_fields(

@@ -191,11 +191,7 @@ def suggest_parameters(
     >>> suggest_parameters((90, 100))
     (0.0001, 0.5)
     """
-    low, high = checks.pair(
-        "value_range",
-        value_range,
-        hint="Pass what the best policy earns from the worst state and from the best.",
-    )
+    low, high = checks.pair("value_range", value_range)
     checks.positive(feature_norm=feature_norm)
     V = max(high, 0.0) - min(low, 0.0)
     hint = "Choose other units of reward: lam is one over its square."
@@ -206,18 +202,11 @@ def suggest_parameters(
 def check_ridge(square: float, ridge: float, before: float = 0.0) -> None:
     """Refuse a λσ² with which sums lose the digits of the values, or say how many they lose, beside
     the largest row of features, squared; before, the largest was another."""
-    rule = "lam * sigma^2 must be at least {:g} of the largest row of features, squared"
-    found = f"it is {ridge:g}, and the square {square:g}"
+    found = f"lam * sigma^2 is {ridge:g}, and the largest row of features, squared, {square:g}"
     if ridge < LEAST_RIDGE * square:
-        hint = "Raise lam or sigma; rlsvi_core.suggest_parameters says how far."
-        checks.fail(rule.format(LEAST_RIDGE), found, hint)
+        checks.fail(f"{found}; its share must be at least {LEAST_RIDGE:g}. Raise lam or sigma.")
     if SAFE_RIDGE * before <= ridge < SAFE_RIDGE * square:
-        checks.warn(
-            f"for values to keep four digits {rule.format(SAFE_RIDGE)}",
-            found,
-            "Raise lam or sigma, or pass printed=True: here the values of the first episodes, "
-            "as many as there are features, are rough.",
-        )
+        checks.warn(f"{found}; below a share of {SAFE_RIDGE:g} the first values are rough.")
 
 
 class GaussianPosterior:
@@ -242,7 +231,6 @@ class GaussianPosterior:
     def __init__(self, K: int, lam: float = 1.0, sigma: float = 1.0) -> None:
         checks.positive(lam=lam, sigma=sigma)
         self.K = checks.whole("K", K, 1, hint="K counts features.")
-        checks.array_size("the factor", self.K, self.K)
         self.lam = float(lam)
         self.sigma = float(sigma)
         self.n = 0  # rows so far
@@ -256,9 +244,7 @@ class GaussianPosterior:
     def add_rows(self, A: Any, b: Any) -> "GaussianPosterior":
         """Take in the observations b = Aθ + noise, a row φ of A each; returns itself."""
         b = checks.array("b", b, (np.size(b),), hint="It has one target a row.")
-        A = checks.array(
-            "A", A, (b.size, self.K), hint="Stack the features φ(s, a), a row a target."
-        )
+        A = checks.array("A", A, (b.size, self.K))
         rows = np.column_stack([A, b])
         self.residual += _add_rows(self._U, rows)
         self.n += len(rows)

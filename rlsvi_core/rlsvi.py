@@ -36,11 +36,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import checks
-from .acting import row_values
 from .agent import Agent, Epsilon, itself
 from .compiled import Floats, Generator, Seed
 from .features import FeatureMap, OneHot, Table
 from .learner import Learner, Options, Problem, Regressions, Weights, positions
+from .loop import row_values
 from .regression import GaussianPosterior, suggest_parameters
 
 __all__ = ["Printed", "bootstrap", "lsvi", "rlsvi"]
@@ -160,27 +160,19 @@ def _problem(
         for name in ("sweeps", "redraw"):
             if getattr(options, name) is not None:
                 checks.fail(
-                    "with a horizon there is one draw an episode and one fit a period",
-                    f"{name} is {getattr(options, name)!r} and H is {phi.H}",
-                    f"Leave {name} out, or leave H out and discount.",
+                    f"with a horizon there are no {name}, {getattr(options, name)!r}. Leave out, or H."
                 )
     elif isinstance(phi, Table) and gamma is None:
         checks.fail(
-            "a table for all periods needs a horizon or a discount",
-            f"it has shape {phi.Phi.shape[1:]}",
-            "Pass H=20, say, or gamma=0.99; or an (H, S, A, K) array.",
+            f"a table of shape {phi.Phi.shape[1:]} needs a horizon or a discount. Pass H or gamma."
         )
     if options.window is not None and isinstance(phi, OneHot) and not printed:
         checks.fail(
-            "a window takes rows of features, and of one-hot features counts are kept",
-            f"window is {options.window} for {phi!r}",
-            "Leave window out, or pass printed=True.",
+            f"of {phi!r} counts are kept, no window of {options.window}. Pass printed=True."
         )
     if options.first == "prior" and not (phi.K and phi.A):
         checks.fail(
-            "a first draw from the prior takes numbers of features and actions that are known",
-            f"options.first is 'prior', and K and A are {phi.K or None} and {phi.A}",
-            "Pass a table, or PerAction with d; or leave first out.",
+            f"a first draw from the prior takes known K and A; {phi!r} has {phi.K} and {phi.A}."
         )
     usual = 0.99 if phi.H is None else 1.0
     hint = "It discounts what follows; 0 is a bandit."
@@ -204,7 +196,7 @@ def _refuse(entry: str, options: Options, *names: str) -> None:
     """For options that would be ignored."""
     for name in names:
         if (given := getattr(options, name)) != getattr(Options(), name):
-            checks.fail(f"{entry} has no use for {name}", f"it is {given!r}", "Leave it out.")
+            checks.fail(f"{entry} has no use for {name}; it is {given!r}. Leave it out.")
 
 
 def rlsvi(

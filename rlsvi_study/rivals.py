@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlsvi_core import Agent, checks
-from rlsvi_core.acting import highest
 from rlsvi_core.compiled import Floats, Generator, Seed, jit
 from rlsvi_core.envs.dirichlet import Counts, DirichletPrior, no_counts, sample_values
-from rlsvi_core.learners.counts import History, Table, add, table_values, target_sum
-from rlsvi_core.loop import compiled_loop
+from rlsvi_core.learner import parts
+from rlsvi_core.learners.counts import History, Table, add, no_history, table_values, target_sum
+from rlsvi_core.loop import highest
 
 
 @jit
@@ -57,7 +57,7 @@ class Posterior(NamedTuple):
     alpha_P: Floats
     low: float
     high: float
-    Q: Floats
+    fitted: Floats
 
 
 @jit
@@ -65,33 +65,29 @@ def _sample(data: Posterior, rng: Generator) -> None:
     """Fill Q with Q* of an MDP drawn from the posterior."""
     R, P = data.alpha_R.copy(), data.alpha_P.copy()
     _add_counts(data.seen, data.low, data.high, R, P)
-    sample_values(R, P, data.low, data.high, rng, data.Q)
+    sample_values(R, P, data.low, data.high, rng, data.fitted)
 
 
 class PSRL(Table):
     """Posterior sampling; rewards are those of the prior's support, and every action is allowed."""
 
-    loop = staticmethod(compiled_loop(_sample, table_values, add))
+    parts = parts(_sample, table_values, add)
 
     def __init__(self, prior: DirichletPrior) -> None:
-        super().__init__(*prior.shape)
         self.prior = prior
+        weights = prior.alpha_R, prior.alpha_P, *prior.support
+        record = Posterior(no_history(*prior.shape), *weights, np.zeros(prior.shape))
+        super().__init__(*prior.shape, record)
 
     @property
     def counts(self) -> Counts:
         """The history as the prior's posterior takes it."""
         return counts_of(self.seen, self.prior.support)
 
-    def data(self, fitted: Floats, sample: bool) -> Posterior:
-        prior = self.prior
-        return Posterior(self.seen, prior.alpha_R, prior.alpha_P, *prior.support, fitted)
-
     def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
         if rng is None:
             return np.array(self.prior.posterior(self.counts).mean_mdp().Q)
-        Q = self.room()
-        _sample(self.data(Q, True), rng)
-        return Q
+        return super().fit(rng, before)
 
     def compiled(self, env: Any, limit: int | None) -> Any:
         play = super().compiled(env, limit)
@@ -105,9 +101,13 @@ class PSRL(Table):
     ) -> None:
         if r not in self.prior.support:
             checks.fail(
-                f"PSRL's rewards are one of {list(self.prior.support)}",
-                f"r is {r:g}",
-                "Make the prior with the support of these rewards, and none that are terminal.",
+                " ".join(
+                    [
+                        f"PSRL's rewards are one of {list(self.prior.support)}" + ";",
+                        f"r is {r:g}" + ".",
+                        "Make the prior with the support of these rewards, and none that are terminal.",
+                    ]
+                )
             )
         super().add(h, s, a, r, s_next)
 
@@ -117,7 +117,7 @@ class Optimism(NamedTuple):
 
     seen: History
     bonus: float
-    Q: Floats
+    fitted: Floats
 
 
 @jit
@@ -142,19 +142,11 @@ class UCBVI(Table):
     """Optimism by a ``bonus`` over the root of the visits; rewards are at most 0, and every action
     is allowed."""
 
-    loop = staticmethod(compiled_loop(_lower, table_values, add))
+    parts = parts(_lower, table_values, add)
 
     def __init__(self, H: int, S: int, A: int, bonus: float) -> None:
-        super().__init__(H, S, A)
-        self.bonus = bonus
-
-    def data(self, fitted: Floats, sample: bool) -> Optimism:
-        return Optimism(self.seen, self.bonus, fitted)
-
-    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
-        Q = np.zeros(self.seen.n.shape) if before is None else before.copy()  # it only falls
-        _lower(self.data(Q, False), np.random.default_rng(0))
-        return Q
+        shape = H, S, A
+        super().__init__(*shape, Optimism(no_history(*shape), bonus, np.zeros(shape)))
 
     def compiled(self, env: Any, limit: int | None) -> Any:
         play = super().compiled(env, limit)
@@ -166,9 +158,13 @@ class UCBVI(Table):
     ) -> None:
         if r > 0:
             checks.fail(
-                "ucbvi takes 0 as the largest value",
-                f"a reward is {r:g}",
-                "Subtract the largest reward from all.",
+                " ".join(
+                    [
+                        "ucbvi takes 0 as the largest value" + ";",
+                        f"a reward is {r:g}" + ".",
+                        "Subtract the largest reward from all.",
+                    ]
+                )
             )
         super().add(h, s, a, r, s_next)
 

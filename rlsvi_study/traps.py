@@ -55,7 +55,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rlsvi_core.checks import array, array_size, between, fail, positive, whole
+from rlsvi_core.checks import array, between, fail, positive, whole
 from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
 
@@ -116,7 +116,6 @@ def long_gamble(H: int, p: float = 0.55, sigma: float = 1.0) -> tuple[FiniteMDP,
     (array([0. , 0.4]), array([3., 2., 1.]), array([ 1., -1.]))
     """
     H = whole("H", H, 2, hint="With one period it is gamble(); pass H=8, say.")
-    array_size("H", H, 4, 2, 4)
     positive(sigma=sigma)
     p = between("p", p, 0.5, 1, hint=WORTH)
     P, R, Phi = np.zeros((H, 4, 2, 4)), np.zeros((H, 4, 2, 4)), np.zeros((H, 4, 2, 1))
@@ -149,7 +148,6 @@ def toll(H: int, L: float, G: float = 16.0) -> tuple[FiniteMDP, Floats]:
            [ 0.,  0.]]), array([ 0., 16.]), array([0.95, 0.05]))
     """
     H = whole("H", H, 2, hint="The toll needs a period to pay in and a later one: pass H=8, say.")
-    array_size("H", H, 2, 2, 2)
     positive(G=G)
     L = between("L", L, 1, math.inf, hint="One episode in L starts at the side: pass L=100, say.")
     P, R, Phi = np.zeros((H, 2, 2, 2)), np.zeros((H, 2, 2, 2)), np.zeros((H, 2, 2, 1))
@@ -183,14 +181,17 @@ def needle(vectors: ArrayLike, hidden: int, H: int) -> tuple[FiniteMDP, Floats]:
     m, gamma = len(v), 0.25
     whole("hidden", hidden, 1, m - 1, hint="It numbers an action; episodes start in state 0.")
     H = whole("H", H, 1, hint="It counts periods: pass H=5, say.")
-    array_size("H", H, m + 1, m, max(m + 1, v.shape[1]))
     inner = v @ v.T
     largest = np.abs(inner - np.eye(m)).max()
     if largest > gamma + 1e-12:
         fail(
-            "vectors have length 1 and pairwise products within ±1/4",
-            f"one product is off by {largest:.3g}",
-            "Orthonormal vectors always do.",
+            " ".join(
+                [
+                    "vectors have length 1 and pairwise products within ±1/4" + ";",
+                    f"one product is off by {largest:.3g}" + ".",
+                    "Orthonormal vectors always do.",
+                ]
+            )
         )
     C = np.where(np.eye(m, dtype=bool), 0.0, inner + 2 * gamma)
     P, R = np.zeros((H, m + 1, m, m + 1)), np.zeros((H, m + 1, m, m + 1))

@@ -31,7 +31,7 @@ probability 0.6, and at the other end pays 1 and holds with probability 0.6.
 
 import numpy as np
 
-from ..checks import array_size, generator, whole
+from ..checks import generator, whole
 from ..compiled import Seed
 from ..mdp import DiscountedMDP, FiniteMDP
 
@@ -59,7 +59,6 @@ def chain(N: int) -> FiniteMDP:
     (FiniteMDP(H=49, S=50, A=2), 0.371602)
     """
     N = whole("N", N, 2, hint="N counts a chain's states: pass N=50, say.")
-    array_size("N", N, 2, N)
     P = np.zeros((N, 2, N))
     for s in range(N):
         left = max(s - 1, 0)
@@ -90,7 +89,6 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
     (DiscountedMDP(S=2, A=2, gamma=0.5), array([0.66666667, 1.33333333]))
     """
     n = whole("n", n, 1, hint="n counts the moves that open a lock: pass n=10, say.")
-    array_size("n", n, 2, n)
     P = np.zeros((n, 2, n))
     R = np.zeros((n, 2, n))
     for s in range(n):
@@ -120,7 +118,6 @@ def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
     (FiniteMDP(H=10, S=10, A=2), 0.99)
     """
     N = whole("N", N, 1, hint="N counts rows and columns: pass N=10, say.")
-    array_size("N", N, N, 2, N)
     swapped = np.zeros((N, N), np.int64) if rng is None else generator(rng).integers(2, size=(N, N))
     P = np.zeros((N, N, 2, N))
     R = np.zeros((N, N, 2, N))
@@ -152,7 +149,6 @@ def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
     (FiniteMDP(H=20, S=6, A=2), 3.397)
     """
     N = whole("N", N, 2, hint="N counts a river's states: pass N=6, say.")
-    array_size("N", N, 2, N)
     P = np.zeros((N, 2, N))
     R = np.zeros((N, 2, N))
     for s in range(N):

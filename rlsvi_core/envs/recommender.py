@@ -82,9 +82,7 @@ def states(N: int, J: int) -> States:
     """Enumerate the states."""
     if (S := number_of_states(N, J)) > MOST_STATES or (N > 63 and J > 1):  # sets are bits
         checks.fail(
-            f"exact solution enumerates at most {MOST_STATES} states, of at most 63 products",
-            f"N={N}, J={J} has {S}",
-            "Choose smaller N or J, or leave out what is exact: agents learn without it.",
+            f"at most {MOST_STATES} states of 63 products are solved; N={N}, J={J} has {S}."
         )
     start = np.array([number_of_states(N, h) for h in range(J + 1)])
     sets = [
@@ -122,10 +120,7 @@ def checked_state(x: Any, h: int, N: int) -> Array:
     out = np.asarray(x)
     if out.shape != (N,) or not np.isin(out, (-1, 0, 1)).all() or np.count_nonzero(out) != h:
         checks.fail(
-            f"a state has an answer −1, 0 or 1 for each of {N} products, and {h} of them not 0 in "
-            f"period {h}",
-            f"x is {x!r}",
-            "Copy x before the customer answers; a new one has x = 0.",
+            f"a state has {N} answers −1, 0 or 1, {h} of them not 0 in period {h}; it is {x!r}."
         )
     return out.astype(np.int8)
 
@@ -156,22 +151,10 @@ class Recommender:
     N: int = field(init=False)  # products
 
     def __post_init__(self) -> None:
-        gamma = checks.array(
-            "gamma",
-            self.gamma,
-            ("N", "N"),
-            hint="gamma[a, n] is what the answer on n says about a.",
-        )
+        gamma = checks.array("gamma", self.gamma, ("N", "N"))
         N = len(gamma)
-        J = checks.whole(
-            "J", self.J, 1, N, hint="It counts products shown; a customer sees none twice."
-        )
-        beta = checks.array(
-            "beta",
-            np.zeros(N) if self.beta is None else self.beta,
-            (N,),
-            hint="Leave it out for products of equal popularity.",
-        )
+        J = checks.whole("J", self.J, 1, N)
+        beta = checks.array("beta", np.zeros(N) if self.beta is None else self.beta, (N,))
         checks.set_fields(self, gamma=gamma, beta=beta, N=N, J=J)
 
     def __repr__(self) -> str:
@@ -180,11 +163,8 @@ class Recommender:
     @classmethod
     def random(cls, c: float = 2.0, rng: Seed = None, *, N: int = 10, J: int = 5) -> "Recommender":
         """The paper's random instance: γ_an ~ N(0, c²) independently, β = 0."""
-        c = checks.between(
-            "c", c, 0, math.inf, hint="c is a standard deviation; the paper has c=2."
-        )
+        c = checks.between("c", c, 0, math.inf)
         N = checks.whole("N", N, 1, hint="It counts products; the paper has N=10.")
-        checks.array_size("gamma", N, N)
         return cls(c * checks.generator(rng).standard_normal((N, N)), J)
 
     @property
@@ -203,11 +183,7 @@ class Recommender:
         a = checks.index("a", a, self.N)
         x = checked_state(s, h, self.N)
         if x[a] != 0:
-            checks.fail(
-                f"a customer is shown up to {self.J} of {self.N} products, each once",
-                f"x is {x.tolist()} and a is {a}",
-                "Start a new customer with x = 0.",
-            )
+            checks.fail(f"a product is shown once; x is {x.tolist()} and a is {a}.")
         liked = answer(self.beta, self.gamma, x, a, rng)
         return float(liked), x, h == self.J - 1
 
@@ -261,13 +237,7 @@ class Recommender:
         the order of ``states.x``."""
         x = self.states.x
         mu = checks.as_probabilities(policy, self.states.x.shape)
-        checks.none_of(
-            (mu > 0) & (x != 0),
-            "a product is shown once",
-            "policy",
-            mu,
-            "Choose among the zeros of states.x[s].",
-        )
+        checks.none_of((mu > 0) & (x != 0), "a product is shown once", "policy", mu)
         return self._backwards(lambda s, q: _mean(mu[s], q))[1][:-1]
 
     def uniform(self) -> Floats:
@@ -281,12 +251,7 @@ class Recommender:
         With β = 0 all products tie in the empty state. ``ties``: any of the best (uniform), the
         one with the lowest number, or the one from which this policy goes on to earn most or least.
         """
-        checks.one_of(
-            "ties",
-            ties,
-            ("uniform", "lowest", "best", "worst"),
-            hint="The paper does not say which it uses.",
-        )
+        checks.one_of("ties", ties, ("uniform", "lowest", "best", "worst"))
         x = self.states.x
         mu = np.zeros(self.states.x.shape)
 

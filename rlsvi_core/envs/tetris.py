@@ -249,24 +249,15 @@ class Tetris:
             and pieces
             and sorted(pieces) == sorted(PIECES.keys() & set(pieces))
         ):
-            fail(
-                f"pieces must be one or more of {''.join(PIECES)}, each once",
-                f"it is {pieces!r}",
-                "All are drawn equally often: pass pieces='SZ', say.",
-            )
+            fail(f"pieces are one or more of {''.join(PIECES)}, each once; they are {pieces!r}.")
         one_of("rule", rule, RULES, hint="The module's docstring says what each means.")
         width = whole("width", width, hint="The usual width is 10.")
-        height = whole(
-            "height", height, SIDE, 10_000, hint="It is at least the length of a piece, usually 20."
-        )
+        height = whole("height", height, SIDE, 10_000)
         self.model = _model(width, height, pieces, rule)
         needed = int(self.model.size.max())
         if not needed <= width <= 62:
             fail(
-                f"every orientation must fit between the walls and a row into 62 bits: with the "
-                f"pieces {pieces} the width must be from {needed} to 62",
-                f"it is {width}",
-                "The usual width is 10.",
+                f"with pieces {pieces} the width is from {needed} to 62, the bits of a row; it is {width}."
             )
         self.width = width
         self.height = height
@@ -321,9 +312,7 @@ class Tetris:
         """Play placement a; returns the rows cleared."""
         if self.over:
             fail(
-                "a placement must be one of a game under way",
-                f"it is {a!r}, with no game",
-                "start() begins a game.",
+                f"a placement is one of a game under way; it is {a!r}. start() begins a game.",
                 IndexError,
             )
         a = index("a placement", a, self.n)

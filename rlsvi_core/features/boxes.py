@@ -25,7 +25,7 @@ def _bounds(box: Any) -> tuple[Floats, Floats]:
     try:
         low, high = (box.low, box.high) if hasattr(box, "low") else box
     except (TypeError, ValueError):
-        fail("a box is a pair (low, high), or a space", f"it is {box!r}", "Pass two arrays.")
+        fail(f"a box is a pair (low, high) of arrays, or a space; it is {box!r}.")
     low = np.ravel(numbers("low", low))
     high = np.ravel(numbers("high", high))
     if (
@@ -34,9 +34,7 @@ def _bounds(box: Any) -> tuple[Floats, Floats]:
         or not ((low < high) & (high < 1e30) & (low > -1e30)).all()
     ):
         fail(
-            "a box has finite ends with low < high in every coordinate",
-            f"low is {low.tolist()} and high {high.tolist()}",
-            "Pass (low, high) with the range that matters; observations are clipped to it.",
+            f"a box has finite ends with low < high in every coordinate; low is {low}, high {high}."
         )
     return low, high
 
@@ -56,11 +54,7 @@ def _unit(low: Floats, high: Floats, s: Any, left: float = 0.0) -> Floats:
     """An observation in [left, 1]ᵐ."""
     x = numbers("an observation", s).ravel()
     if x.shape != low.shape or not _scale(low, high, left, x):
-        fail(
-            f"an observation has the {low.size} coordinates of the box, all finite",
-            f"it is {s!r}",
-            "Pass the box of this observation space, and replace NaN.",
-        )
+        fail(f"an observation has the {low.size} coordinates of the box, all finite; it is {s!r}.")
     return x
 
 
@@ -92,12 +86,7 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
     tilings = whole("tilings", tilings, 1, hint="Eight is usual.")
     bins = whole("bins", bins, 1, hint="Eight is usual.")
     d = tilings * (bins + 1) ** low.size
-    PerAction.check_size(
-        A,
-        d,
-        f"{low.size} coordinates have {tilings} · {bins + 1}^{low.size}",
-        "Choose fewer bins, or random_fourier(box, A, d=200).",
-    )
+    PerAction.check_size(A, d)
     odd = np.arange(1, 2 * low.size, 2)  # the usual displacement: 1, 3, 5, … along the axes
     shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
     strides = (bins + 1) ** np.arange(low.size)
@@ -163,17 +152,13 @@ def random_fourier(
     """
     low, high = _bounds(box)
     if whole("d", d, 2, hint="Pass d=200, say.") % 2:
-        fail("d is even: a cosine and a sine for each frequency", f"it is {d}", "Pass d=200, say.")
+        fail(f"d is even: a cosine and a sine for each frequency; it is {d}.")
     scale = numbers("length_scale", length_scale)
     if scale.shape not in ((), low.shape):
-        fail(
-            f"length_scale is one number, or one for each of {low.size} coordinates",
-            f"it is {length_scale!r}",
-            "Pass length_scale=0.25, say.",
-        )
+        fail(f"length_scale is one number or {low.size}, as coordinates; it is {length_scale!r}.")
     for one in scale.flat:
         positive(length_scale=one)
-    PerAction.check_size(A, d, f"d is {d}", "Pass d=200, say.")
+    PerAction.check_size(A, d)
     W = generator(rng).standard_normal((d // 2, low.size)) / scale
     return PerAction(partial(_waves, low, high, W, math.sqrt(2 / d)), A, d)
 
@@ -201,12 +186,7 @@ def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
     low, high = _bounds(box)
     order = whole("order", order, 1, hint="Three is usual.")
     m = low.size
-    PerAction.check_size(
-        A,
-        (order + 1) ** m,
-        f"{m} coordinates with order={order} have {order + 1}^{m}",
-        "Choose a lower order, or random_fourier(box, A, d=200).",
-    )
+    PerAction.check_size(A, (order + 1) ** m)
     C = np.array(list(itertools.product(range(order + 1), repeat=m)), float)
     return PerAction(partial(_cosines, low, high, math.pi * C), A, len(C))
 
@@ -239,12 +219,7 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     degree = whole("degree", degree, 1, hint="Two is usual.")
     m = low.size
     d = math.comb(m + degree, degree)
-    PerAction.check_size(
-        A,
-        d,
-        f"{m} coordinates with degree={degree} have {d}",
-        "Choose a lower degree, or random_fourier(box, A, d=200).",
-    )
+    PerAction.check_size(A, d)
     # A monomial of lower degree has the factor 1, number m, for what it lacks.
     factors = itertools.combinations_with_replacement(range(m + 1), degree)
     C = np.array([np.bincount(some, minlength=m + 1)[:m] for some in factors])[::-1]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import MOST, array, array_size, fail, index, numbers, overridden, whole
+from ..checks import MOST, array, fail, index, numbers, whole
 from ..compiled import Array, Floats
 
 __all__ = ["FeatureMap", "OneHot", "PerAction", "one_hot"]
@@ -82,10 +82,11 @@ class FeatureMap:
             return Computed(features, H) if callable(features) else Table(features, H)
         _horizon(features.H)
         if features.H is not None and H not in (None, features.H):
-            fail(f"H is the features' own, {features.H}", f"H={H} was given", "Leave it out.")
+            fail(f"H is the features' own, {features.H}; H={H} was given. Leave it out.")
         phi: FeatureMap = features
-        ours = isinstance(phi, (OneHot, PerAction, Table))
-        if ours and overridden(type(phi), {"__call__"}, {"compact", "_over"}):
+        own = vars(type(phi))
+        ours = isinstance(phi, (OneHot, PerAction, Table)) and phi.__module__ != __name__
+        if ours and "__call__" in own and "compact" not in own:
             phi = Called(phi)
         return phi if H in (None, phi.H) else phi._over(H)
 
@@ -104,21 +105,14 @@ class Table(FeatureMap):
         Phi = numbers("Phi", Phi)
         H = _horizon(H)
         axes = ("S", "A", "K") if Phi.ndim == 3 else ("H", "S", "A", "K")
-        Phi = array(
-            "Phi",
-            Phi,
-            axes,
-            hint="It is a finite (H, S, A, K) array, or (S, A, K) for "
-            "all periods; rlsvi_core.features makes such arrays.",
-        )
+        Phi = array("Phi", Phi, axes)
         if len(axes) == 3:
             self.H = H
             Phi = np.broadcast_to(Phi, (H or 1, *Phi.shape))
         elif H not in (None, len(Phi)):
-            fail(f"Phi has its own H={len(Phi)} periods", f"H={H} was given", "Leave it out.")
+            fail(f"Phi has its own H={len(Phi)} periods; H={H} was given. Leave it out.")
         else:
             self.H = len(Phi)
-        array_size("the regressions", len(Phi), Phi.shape[-1], Phi.shape[-1])
         self.Phi: Floats = Phi
         self.S, self.A, self.K = Phi.shape[1:]
 
@@ -183,17 +177,17 @@ class PerAction(FeatureMap):
     def __init__(self, phi: Callable[[Any], Any], A: int, d: int = 0, H: int | None = None) -> None:
         self.phi = phi
         d = whole("d", d, hint="d counts features; 0: the first call tells.")
-        self.A = self.blocks = self.check_size(A, d, f"d is {d}", "Choose fewer.")
+        self.A = self.blocks = self.check_size(A, d)
         self.H = _horizon(H)
         self.K = self.A * d
 
     @staticmethod
-    def check_size(A: Any, d: int, found: str, hint: str) -> int:
+    def check_size(A: Any, d: int) -> int:
         """Refuse more features than a regression has memory for, a d × d matrix for each action,
         before anything is made; returns the number of actions, checked."""
         n = whole("A", A, 1, hint="A counts actions: env.action_space.n, say.")
         if d > (most := math.isqrt(MOST // n)):
-            fail(f"for {n} actions there is memory for {most} features", found, hint)
+            fail(f"for {n} actions there is memory for {most} features; there are {d}.")
         return n
 
     def __repr__(self) -> str:
@@ -204,16 +198,11 @@ class PerAction(FeatureMap):
         """φ(s) as the one row of a (1, d) array."""
         phi = _called(self.phi, s)
         if not self.K:
-            self.check_size(self.blocks, phi.size, f"phi returned {phi.size}", "Choose fewer.")
+            self.check_size(self.blocks, phi.size)
         if phi.ndim != 1 or not phi.size or (self.K and phi.size * self.blocks != self.K):
             d = self.K // self.blocks
             fail(
-                f"phi returns a vector of {d or 'd'} features",
-                f"it returned shape {phi.shape}",
-                f"Pass d={phi.size}, or leave d out."
-                if phi.ndim == 1 and phi.size
-                else "Return the state's "
-                "features alone, as a list; PerAction crosses them with the actions.",
+                f"phi returns a vector of {d or 'd'} state features; it returned shape {phi.shape}."
             )
         return phi[None]
 
@@ -255,7 +244,6 @@ class OneHot(FeatureMap):
                 object.__setattr__(
                     self, name, whole(name, value, 1, hint="Pass H=5, S=3, A=2, say.")
                 )
-        array_size("a table of values", 5, self.H or 1, self.S, self.A)  # and of what was seen
         object.__setattr__(self, "K", self.S * self.A)
         object.__setattr__(self, "blocks", self.A if self.H is None else 1)
 
@@ -263,7 +251,6 @@ class OneHot(FeatureMap):
         return replace(self, H=H)
 
     def __call__(self, h: int, s: int) -> Floats:
-        array_size("the rows", self.A, self.K)
         if self.H is None:
             return np.asarray(np.kron(np.eye(self.A), self.compact(h, s)), float)
         index("h", h, self.H)
@@ -274,7 +261,6 @@ class OneHot(FeatureMap):
         return np.eye(1, self.S, index("s", s, self.S)) if self.H is None else self(h, s)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        array_size("the table", self.H or 1, self.K, self.K)
         if self.H is None:
             return np.array([self(0, s) for s in range(self.S)], dtype)
         table = np.eye(self.K, dtype=dtype).reshape(1, self.S, self.A, self.K)

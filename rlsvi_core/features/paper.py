@@ -99,9 +99,7 @@ def tabular(mdp: FiniteMDP) -> Floats:
     phi = OneHot(mdp.H, mdp.S, mdp.A)
     if (size := mdp.H * phi.K**2) > LARGEST_TABLE:
         checks.fail(
-            f"a table of features has at most {LARGEST_TABLE} numbers",
-            f"this one would have {size}",
-            f"Use features.one_hot({mdp.H}, {mdp.S}, {mdp.A}), which stands for it without storing it.",
+            f"the table would have {size} numbers. features.one_hot{mdp.H, mdp.S, mdp.A} has none."
         )
     return np.asarray(phi)
 
@@ -140,28 +138,10 @@ def coherent(
     >>> Phi.shape, np.linalg.norm(Phi[..., 0]).round(9)
     ((4, 8, 2, 3), np.float64(64.0))
     """
-    checks.one_of(
-        "reading",
-        reading,
-        ("stacked", "per_period"),
-        hint="They are those of appendix C and of section 6.1.",
-    )
+    checks.one_of("reading", reading, ("stacked", "per_period"))
     Q = checks.array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
-    K = checks.whole(
-        "K",
-        K,
-        2,
-        Q.size if reading == "stacked" else None,
-        hint="More columns than the space has dimensions only repeat each other.",
-    )
-    checks.array_size("Phi", Q.size, K)
-    norm = checks.inside(
-        "norm",
-        Q.size if norm is None else norm,
-        0,
-        checks.LARGEST,
-        hint="It is the 2-norm of a column: leave it out for that of Algorithm 6.",
-    )
+    K = checks.whole("K", K, 2, Q.size if reading == "stacked" else checks.MOST)
+    norm = checks.inside("norm", Q.size if norm is None else norm, 0, checks.LARGEST)
     rng = checks.generator(rng)
     # One block of all periods, or one block a period; columns are kept as contiguous rows.
     blocks = Q.reshape(1 if reading == "stacked" else len(Q), -1)
@@ -212,6 +192,5 @@ def agnostic(
     rho = checks.between("rho", rho, 0, math.inf, hint="0 gives exact copies of Q*.")
     Q = checks.array("Q", Q, ("H", "S", "A"), hint="Pass mdp.Q.")
     K = checks.whole("K", K, 1, hint="K counts basis functions: pass K=10, say.")
-    checks.array_size("Phi", Q.size, K)
     scale = math.sqrt(rho) if noise == "variance" else rho
     return Q[..., None] + scale * checks.generator(rng).standard_normal((*Q.shape, K))

@@ -5,7 +5,7 @@ from the data (Rubin 1981; the paper's section 7 suggests a bootstrap). Before e
 
 1. every transition seen has a weight, an independent Exp(1) variate, so that n equal ones together
    have a Gamma(n) variate;
-2. in each of K pairs that span the features (:mod:`~rlsvi_core.learners.spanning`) κ visits are
+2. in each of K pairs that span the features (:class:`Spanner`) κ visits are
    imagined that brought the least value there can be, and κ that brought the largest. Like n visits
    that were made, they have Gamma(κ) variates as weights, :math:`G_k^-` and :math:`G_k^+`;
 3. weights :math:`\theta_h` are fitted by weighted least squares, backwards from the last period;
@@ -66,9 +66,18 @@ with k the pair itself. With others, and :math:`c(s, a)` the coefficients of its
 
 .. math:: v_h = \Bigl(\sum_{s,a} W c^\top c + \text{diag}(G)\Bigr)^{-1}
     \Bigl(\sum_{s,a} Y c^\top + (G_k t_k)_k\Bigr), \qquad \tilde Q_h = C_h v_h .
+
+**Pairs that span all others: where the bootstrap's imagined visits are made.** Among the rows :math:`\phi(s, a)` that an agent may meet, K that span them, :math:`B`, such that
+every row is a combination :math:`c = \phi B^{-1}` of them with coefficients of at most 2 in size (a
+barycentric spanner; Awerbuch and Kleinberg 2004). Rows are taken one after another: if a row has a
+larger coefficient, it replaces the pair in question. Each time the volume :math:`|\det B|` at least
+doubles, so that there are few replacements.
+
+Coefficients do not change if features are scaled, rotated or mixed by any invertible matrix:
+whatever is said about values of these pairs does not depend on the units of the features. With
+one-hot features the pairs are all pairs, and B is the identity.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,14 +85,12 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .. import checks
 from ..compiled import Array, Floats, Generator, inlined, jit
-from ..features import OneHot, Table
-from ..learner import ENDED, NO_DRAWS, Learner, Problem, Targets, check_settled
-from ..loop import Task, compiled_loop
+from ..features import FeatureMap, OneHot, Table
+from ..learner import ENDED, Learner, Problem, Targets, parts
 from ..regression import factorise, solve, solve_transposed
 from . import counts
-from .counts import History, look_ahead, remember, table_values
+from .counts import History, look_ahead, no_history, remember, table_values
 from .rows import Keeping, next_values
-from .spanning import spanners
 
 LEAST = 1e-6  # weight of imagined visits: less is the same, and would cost digits
 
@@ -125,11 +132,12 @@ class Data(NamedTuple):
     seen: History
     draw: Draw
     kappa: float
-    sample: bool
     C: Floats  # (T, S, A, K) rows as combinations of spanning pairs; empty: they are these pairs
     targets: Targets  # with the range of values
     closed: Array  # (T, S, A) what masks forbid, or empty
-    Q: Floats  # (T, S, A) the values
+    sigma: float  # 1, or 0 for the mean
+    sweeps: int  # solutions of one table; 0 where there is a horizon, and a table for each period
+    fitted: Floats  # (T, S, A) the values
 
 
 @jit
@@ -139,8 +147,8 @@ def _draw_weights(data: Data, rng: Generator) -> None:
     draw = data.draw
     for node in range(seen.used[0]):
         number = seen.number[node]
-        draw.data[node] = rng.standard_gamma(number) if data.sample else number
-    if data.sample:
+        draw.data[node] = rng.standard_gamma(number) if data.sigma > 0.0 else number
+    if data.sigma > 0.0:
         _imagine(data.kappa, rng, draw.visits, draw.share)
     else:
         draw.visits[:] = 2.0 * data.kappa
@@ -169,7 +177,7 @@ def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
     seen = data.seen
     draw = data.draw
     C = data.C
-    Q = data.Q
+    Q = data.fitted
     _, S, A = Q.shape
     low = data.targets.low
     width = data.targets.high - low
@@ -213,80 +221,59 @@ def _solve(data: Data, h: int, V: Floats, U: Floats, again: bool) -> None:
 
 
 @jit
-def _fit(data: Data, rng: Generator) -> None:
-    """Q̃ of all periods, from the last one."""
+def _fit(data: Data, rng: Generator) -> float:
+    """Q̃ of all periods, from the last one, or of one that follows itself."""
     _draw_weights(data, rng)
-    V = np.zeros(data.Q.shape[1])
+    V = np.zeros(data.fitted.shape[1])
     U = np.empty((data.C.shape[3], data.C.shape[3]))
-    for h in range(data.Q.shape[0] - 1, -1, -1):
-        _solve(data, h, V, U, False)
-        look_ahead(data.closed, h, data.Q, data.targets, V)  # step 4
+    if data.sweeps > 0:
+        look_ahead(data.closed, 0, data.fitted, data.targets, V)
+    change = 0.0
+    for i in range(max(data.sweeps, data.fitted.shape[0])):
+        h = 0 if data.sweeps > 0 else data.fitted.shape[0] - 1 - i
+        _solve(data, h, V, U, data.sweeps > 0 and i > 0)
+        change = look_ahead(data.closed, h, data.fitted, data.targets, V)  # step 4
+        if data.sweeps > 0 and change == 0.0:
+            break
+    return change
 
 
 @inlined
 def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
-    last = h == data.Q.shape[0] - 1
+    last = data.sweeps == 0 and h == data.fitted.shape[0] - 1
     remember(data.seen, h, s, a, r, ENDED if last else s_next)
 
 
 class Outcomes(counts.Table):
     """Keeps outcomes and how often they were seen."""
 
-    apart = True
-    loop = staticmethod(compiled_loop(_fit, table_values, _add))
+    parts = parts(_fit, table_values, _add)
 
     def __init__(self, problem: Problem, kappa: float) -> None:
         phi: Any = problem.features
-        super().__init__(phi.H, phi.S, phi.A)
         self.problem = problem
-        self.kappa = kappa
-        self.K = phi.K
-        self.S: int = phi.S
-        self.C = np.zeros((0, 0, 0, 0))
+        shape = phi.H or 1, phi.S, phi.A
+        C = np.zeros((0, 0, 0, 0))
         if isinstance(phi, Table):
             pairs = spanners(phi, phi.K)
-            self.C = np.array(
-                [rows @ one.inverse for rows, one in zip(phi.Phi, pairs, strict=True)]
-            )
-
-    def compiled(self, env: Any, limit: int | None) -> Callable[[Floats, Task], None] | None:
-        return None if self.H is None else super().compiled(env, limit)
-
-    def data(self, fitted: Floats, sample: bool) -> Data:
-        seen = self.seen
-        problem = self.problem
-        visits, share = np.zeros((2, len(fitted), self.K))
-        return Data(
-            seen,
-            Draw(np.zeros(seen.state.size), visits, share),
-            self.kappa,
-            sample,
-            self.C,
+            C = np.array([rows @ one.inverse for rows, one in zip(phi.Phi, pairs, strict=True)])
+        record = Data(
+            no_history(*shape, True),
+            Draw(np.zeros(0), *np.zeros((2, shape[0], phi.K))),
+            kappa,
+            C,
             problem.targets,
-            self.masks.closed,
-            fitted,
+            np.zeros((0, *shape[1:]), bool),
+            1.0,
+            0,
+            np.zeros(shape),
         )
+        super().__init__(phi.H, phi.S, phi.A, record)
 
-    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
-        Q = np.zeros(self._seen.n.shape) if before is None else before.copy()
-        data = self.data(Q, rng is not None)
-        draws = NO_DRAWS if rng is None else rng
-        if self.H is not None:
-            _fit(data, draws)
-            return Q
-        _draw_weights(data, draws)
-        K = self.C.shape[3]
-        U = np.empty((K, K))
-        V = np.zeros(self.S)
-        look_ahead(data.closed, 0, Q, data.targets, V)
-        for sweep in range(self.problem.sweeps(rng, before)):
-            _solve(data, 0, V, U, sweep > 0)
-            change = look_ahead(data.closed, 0, Q, data.targets, V)
-            if change == 0.0:
-                break
-        if rng is None and before is None:
-            check_settled(self.problem.gamma, change, np.abs(Q[np.isfinite(Q)]).max())
-        return Q
+    def reserve(self, episodes: int, steps: int) -> None:
+        super().reserve(episodes, steps)
+        draw = self.record.draw._replace(data=np.zeros(self.record.seen.state.size))
+        self.record = self.record._replace(draw=draw)
 
 
 # ------------------------------------------------------------------------------ rows of features
@@ -338,7 +325,7 @@ class Weighted(Keeping):
         inverse = self.spanners[h].inverse
         columns = data.columns
         blocks, d = data.c.shape
-        draw = self.draw_weights(rng, data.used, blocks * d)
+        draw = self.draw_weights(rng, len(columns.r), blocks * d)
         _, low, high = self.problem.targets
         visits = draw.visits.reshape(blocks, d)
         imagined = visits * (low + (high - low) * draw.share).reshape(blocks, d)
@@ -362,3 +349,94 @@ class Weighted(Keeping):
         v = np.array([cho_solve(U, one) for U, one in zip(noise.factors, x, strict=True)])
         theta = np.asarray((v @ self.spanners[h].inverse.T).ravel())
         return theta, theta
+
+
+# ------------------------------------------------------------------------- pairs that span all
+
+LARGEST_SHARE = 2.0  # coefficient
+UNMET = 1e-9  # the length, beside a feature's first value, of what stands for it before it is met
+
+
+@jit
+def _replace(rows: Floats, inverse: Floats, met: Floats) -> bool:
+    """Take in some rows; whether some pair was replaced."""
+    K = inverse.shape[0]
+    changed = False
+    c = np.empty(K)
+    for i in range(rows.shape[0]):
+        c[:] = 0.0
+        for j in range(K):
+            x = rows[i, j]
+            if x != 0.0:  # as most are, in tables and tiles
+                for k in range(K):
+                    c[k] += x * inverse[j, k]
+        worst = 0
+        for k in range(K):
+            worst = k if abs(c[k]) > abs(c[worst]) else worst
+        if abs(c[worst]) > LARGEST_SHARE:
+            changed = True
+            met[worst] = 1.0
+            for j in range(K):
+                inverse[j, worst] /= c[worst]
+                for k in range(K):
+                    if k != worst:
+                        inverse[j, k] -= inverse[j, worst] * c[k]
+    return changed
+
+
+class Spanner:
+    """Pairs that span the rows met so far.
+
+    Parameters
+    ----------
+    K : int
+        Number of features.
+
+    Examples
+    --------
+    >>> spanner = Spanner(2)
+    >>> spanner.add([[3.0, 0.0], [1.0, 1.0], [4.0, 1.0]])
+    True
+    >>> np.array([[3.0, 0.0], [1.0, 1.0], [4.0, 1.0]]) @ spanner.inverse
+    array([[1., 0.],
+           [0., 1.],
+           [1., 1.]])
+    """
+
+    def __init__(self, K: int) -> None:
+        self._inverse = np.zeros((K, K))
+        self._met = np.zeros(K)
+        self._zero = np.ones(K, bool)  # features that all rows so far had at 0
+
+    def add(self, rows: Floats) -> bool:
+        """Take in some rows; whether that changed anything."""
+        rows = np.asarray(rows, float)
+        new = self._zero & rows.any(axis=0)
+        if new.any():  # each by its own size: units do not matter
+            self._inverse[new, new] = 1 / (UNMET * np.abs(rows).max(axis=0)[new])
+            self._zero &= ~new
+        return bool(_replace(rows, self._inverse, self._met))
+
+    @property
+    def inverse(self) -> Floats:
+        """B⁻¹, by which rows become coefficients; 0 in directions that no row has had."""
+        return self._inverse * self._met
+
+    @classmethod
+    def of(cls, rows: Floats) -> "Spanner":
+        """For all rows there are: none is left with a larger coefficient."""
+        spanner = cls(rows.shape[1])
+        while spanner.add(rows):
+            pass
+        return spanner
+
+
+def spanners(phi: FeatureMap, K: int) -> list[Spanner]:
+    """One for each regression: of all rows where they are known, else of those that will be met;
+    K is the number of features, of a block where there are blocks."""
+    periods = phi.H or 1
+    if not isinstance(phi, Table):
+        return [Spanner(K) for _ in range(periods)]
+    if phi.Phi.strides[0] == 0:  # the same in all periods
+        return [Spanner.of(phi.Phi[0].reshape(-1, K))] * periods
+    return [Spanner.of(rows) for rows in phi.Phi.reshape(periods, -1, K)]

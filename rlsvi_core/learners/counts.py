@@ -34,17 +34,14 @@ they grew, so that where any of many states may follow, an entry costs two to th
 in order, and a transition as many looks as the list is long.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import checks
-from ..acting import highest
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import OneHot
-from ..learner import ENDED, NO_DRAWS, Learner, Masks, Problem, Targets, check_settled
-from ..loop import COMPILED, Task, compiled_loop
+from ..learner import ENDED, Numbered, Problem, Targets, parts
+from ..loop import highest
 from ..regression import draw_weight, noise
 
 
@@ -224,17 +221,17 @@ class Data(NamedTuple):
     seen: History
     prior: bool  # whether the first episode is drawn from it
     ridge: float
-    sigma: float  # or 0 for the mean
     targets: Targets
-    sweeps: int  # fits of one table; 0 where there is a horizon, and a table for each period
     closed: Array  # (T, S, A) what masks forbid, or empty
-    Q: Floats  # (T, S, A) the values
+    sigma: float  # or 0 for the mean
+    sweeps: int  # fits of one table; 0 where there is a horizon, and a table for each period
+    fitted: Floats  # (T, S, A) the values
 
 
 @jit
 def _fit(data: Data, rng: Generator) -> float:
     """Returns by how much the last of several sweeps changed the values."""
-    seen, prior, ridge, sigma, targets, sweeps, closed, Q = data
+    seen, prior, ridge, targets, closed, sigma, sweeps, Q = data
     if not prior and seen.used[1] == 0:
         return 0.0
     if sweeps == 0:
@@ -245,9 +242,9 @@ def _fit(data: Data, rng: Generator) -> float:
 
 @inlined
 def table_values(data: Any, h: int, s: int, q: Floats) -> None:
-    """The values in the table Q of a record."""
+    """Those of a table."""
     for a in range(q.shape[0]):
-        q[a] = data.Q[h, s, a]
+        q[a] = data.fitted[h, s, a]
 
 
 @inlined
@@ -256,83 +253,17 @@ def add(data: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
     remember(data.seen, h, s, a, r, s_next)
 
 
-@jit
-def _remember_all(seen: History, steps: Floats, done: Ints) -> None:
-    """Take in all steps of a queue that are not done yet."""
-    for i in range(done[0], steps.shape[0]):
-        h = int(steps[i, 0])
-        s = int(steps[i, 1])
-        a = int(steps[i, 2])
-        s_next = int(steps[i, 4])
-        remember(seen, h, s, a, steps[i, 3], s_next)
-        done[0] += 1
-
-
-class Table(Learner):
-    """What learners share that keep counts of numbered states and fit a table Q̃ to them. A subclass
-    has ``fit``, ``loop``, which :func:`~rlsvi_core.loop.compiled_loop` makes, and
-    ``data(fitted, sample)``, the record that it works on. Transitions are queued until the history
-    is read: compiled code that takes in many per call is ten times as fast."""
-
-    apart = False  # whether outcomes are told apart
-
-    S: int
-    A: int
-    loop: Any
-    data: Any
-
-    def __init__(self, H: int | None, S: int, A: int) -> None:
-        self.H = H
-        self.S = S
-        self.A = A
-        self._seen = no_history(H or 1, S, A, self.apart)
-        self.masks = Masks(H or 1, S, A)
-        self._queue: tuple[list[Any], Ints] = [], np.zeros(1, np.int64)  # and how many are done
+class Table(Numbered):
+    """Keeps a history, ``seen`` of its record, and fits a table of values to it."""
 
     @property
     def seen(self) -> History:
         """The history, with queued transitions taken in."""
-        waiting, done = self._queue
-        if waiting:
-            self._seen = with_room(self._seen, len(waiting))
-            _remember_all(self._seen, np.array(waiting, float), done)
-            self._queue = [], np.zeros(1, np.int64)
-        return self._seen
+        self.take_in()
+        return self.record.seen  # type: ignore[no-any-return]
 
-    def add(
-        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
-    ) -> None:
-        h = self._period(h)
-        s = checks.index("s", s, self.S)
-        a = checks.index("a", a, self.A)
-        s_next = ENDED if s_next is None else checks.index("s_next", s_next, self.S)
-        if s_next != ENDED and h + 1 != self.H:
-            self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
-        if self.apart and h + 1 == self.H:
-            s_next = ENDED  # nothing of value follows
-        self._queue[0].append((h, s, a, r, s_next))
-
-    def compiled(self, env: Any, limit: int | None) -> Callable[[Floats, Task], None] | None:
-        if type(env) not in COMPILED or limit is None or self.masks.closed.size:
-            return None
-        successor = env.model.successor
-        nodes = max(self._seen.n.size * successor.shape[3], successor.size)  # there can be
-        nodes *= 6 if self.apart else 1  # two coins, of rewards, the second only at the end
-
-        def play(fitted: Floats, task: Task) -> None:
-            steps = len(task.run.reward) * limit
-            self._seen = with_room(self.seen, min(steps, nodes))
-            self.loop(env, limit, self.H or 1, self.data(fitted, task.sample), task)
-
-        return play
-
-    def room(self) -> Floats:
-        return np.zeros(self._seen.n.shape)
-
-    def values(self, fitted: Floats, h: int, s: int) -> Floats:
-        h = self._period(h)
-        s = checks.index("s", s, self.S)
-        return self.masks.masked(h, s, fitted[h, s].copy())
+    def reserve(self, episodes: int, steps: int) -> None:
+        self.record = self.record._replace(seen=with_room(self.record.seen, steps))
 
 
 class Counts(Table):
@@ -348,33 +279,21 @@ class Counts(Table):
     array([0.      , 0.      , 0.      , 0.999975])
     """
 
-    loop = staticmethod(compiled_loop(_fit, table_values, add))
+    parts = parts(_fit, table_values, add)
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         assert isinstance(phi, OneHot)
-        super().__init__(phi.H, phi.S, phi.A)
         self.problem = problem
-
-    def fit(self, rng: Generator | None, before: Floats | None) -> Floats:
-        Q = self.room() if self.H is not None or before is None else before.copy()
-        data = self.data(Q, rng is not None)
-        if self.H is None:
-            data = data._replace(sweeps=self.problem.sweeps(rng, before))
-        change = _fit(data, NO_DRAWS if rng is None else rng)
-        if rng is None and before is None:
-            check_settled(self.problem.gamma, change, np.abs(Q[np.isfinite(Q)]).max())
-        return Q
-
-    def data(self, fitted: Floats, sample: bool) -> Data:
-        problem = self.problem
-        return Data(
-            self.seen,
+        shape = phi.H or 1, phi.S, phi.A
+        record = Data(
+            no_history(*shape),
             problem.options.first == "prior",
             problem.ridge,
-            problem.sigma if sample else 0.0,
             problem.targets,
-            problem.sweeps(NO_DRAWS, fitted) if self.H is None else 0,
-            self.masks.closed,
-            fitted,
+            np.zeros((0, *shape[1:]), bool),
+            problem.sigma,
+            0,
+            np.zeros(shape),
         )
+        super().__init__(phi.H, phi.S, phi.A, record)

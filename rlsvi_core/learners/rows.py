@@ -72,10 +72,6 @@ class Columns(NamedTuple):
     legal: Array  # (N, A) which actions are allowed there
     ended: Array  # (N,) whether nothing follows
 
-    def head(self, n: int) -> "Columns":
-        """The first n."""
-        return Columns._make(column[:n] for column in self)
-
     def by_block(self, b: Floats, blocks: int) -> Floats:
         """b as a matrix with a row for each block."""
         out = np.zeros((blocks, len(b)))
@@ -87,29 +83,20 @@ class Kept(NamedTuple):
     """The data of one regression. What was added last waits in a list until a fit needs it, and is
     then taken in at once, so that an interrupt finds all of it or none."""
 
-    room: Columns  # of which the first ones are in use: not of transitions whose sums are enough
-    used: int
+    columns: Columns  # not of transitions whose sums are enough
     total: int  # of all transitions, dropped ones too
     gram: Floats  # (B, d, d), of which the lower half is used
     c: Floats  # (B, d) Σ x r
     waiting: list[tuple[Any, ...]]
 
-    @property
-    def columns(self) -> Columns:
-        return self.room.head(self.used)
-
 
 def nothing_kept(n: int, d: int, blocks: int) -> Kept:
     """Before any data; n rows of d columns say what follows."""
-    room = Columns(
-        np.zeros((0, d)),
-        np.zeros(0, np.int64),
-        np.zeros(0),
-        np.zeros((0, n, d)),
-        np.zeros((0, n * blocks), np.bool_),
-        np.zeros(0, np.bool_),
-    )
-    return Kept(room, 0, 0, np.zeros((blocks, d, d)), np.zeros((blocks, d)), [])
+    none = np.zeros(0)
+    there = np.zeros((0, n, d))
+    legal = np.zeros((0, n * blocks), bool)
+    columns = Columns(there[:, 0], none.astype(int), none, there, legal, none.astype(bool))
+    return Kept(columns, 0, np.zeros((blocks, d, d)), np.zeros((blocks, d)), [])
 
 
 def taken_in(kept: Kept, window: int | None, enough: Callable[[Columns], Array]) -> Kept:
@@ -118,30 +105,20 @@ def taken_in(kept: Kept, window: int | None, enough: Callable[[Columns], Array])
     if not kept.waiting:
         return kept
     new = Columns._make(map(np.array, zip(*kept.waiting, strict=True)))
-    count = kept.total + len(new.r)
-    if window is not None:
-        both = zip(kept.columns, new, strict=True)
-        room = Columns._make(np.concatenate(pair)[-window:] for pair in both)
-        B = len(kept.gram)
-        return Kept(
-            room, len(room.r), count, _squares(room, B), room.by_block(room.r, B) @ room.x, []
-        )
+    total = kept.total + len(new.r)
     gram = kept.gram.copy()
     c = kept.c.copy()
     _add_rows(new.x, new.block, new.r, gram, c)
-    needed = ~enough(new)
-    new = Columns._make(column[needed] for column in new)
-    room = kept.room
-    used = kept.used + len(new.r)
-    if used > len(room.r):
-        more = 2 * used - len(room.r)
-        room = Columns._make(
-            np.concatenate([column, np.zeros((more, *column.shape[1:]), column.dtype)])
-            for column in room
-        )
-    for column, values in zip(room, new, strict=True):
-        column[kept.used : used] = values
-    return Kept(room, used, count, gram, c, [])
+    if window is None:
+        needed = ~enough(new)
+        new = Columns._make(column[needed] for column in new)
+    both = zip(kept.columns, new, strict=True)
+    columns = Columns._make(np.concatenate(pair)[-(window or 0) :] for pair in both)
+    if window is not None:
+        B = len(gram)
+        gram = np.array([(X := columns.x[columns.block == b]).T @ X for b in range(B)])
+        c = columns.by_block(columns.r, B) @ columns.x
+    return Kept(columns, total, gram, c, [])
 
 
 @jit
@@ -155,11 +132,6 @@ def _add_rows(x: Floats, block: Ints, r: Floats, gram: Floats, c: Floats) -> Non
                 c[b, j] += x[i, j] * r[i]
                 for k in range(j + 1):
                     gram[b, j, k] += x[i, j] * x[i, k]
-
-
-def _squares(columns: Columns, blocks: int) -> Floats:
-    """Σ x'x of each block."""
-    return np.array([(X := columns.x[columns.block == b]).T @ X for b in range(blocks)])
 
 
 def _value(s: Any) -> Any:
@@ -188,7 +160,6 @@ class Keeping(Regressions):
     def _allocate(self, n: int, d: int) -> None:
         B = self.problem.features.blocks
         fits = self.H or 1
-        checks.array_size("the regressions", fits + 3, B, d, d)  # 3 in a plan
         self.A = n * B
         self.K = B * d
         self.kept = [nothing_kept(n, d, B) for _ in range(fits)]
@@ -207,20 +178,13 @@ class Keeping(Regressions):
             if self.problem.unit:
                 checks.mention_norm(X)
             self._allocate(*X.shape)
-        shape = self.kept[0].room.there.shape[1:] if self.kept else ("actions", "K")
+        shape = self.kept[0].columns.there.shape[1:] if self.kept else ("actions", "K")
         if X.shape != shape:
             checks.fail(
-                f"features must have shape ({shape[0]}, {shape[1]}) for every observation",
-                f"for {s!r} they have {X.shape}",
-                "Return a row for each action, the same number of them always, or pass printed=True; "
-                "the environment's legal says which are allowed.",
+                f"features have one shape, {shape}; for {s!r} they have {X.shape}. printed=True takes any."
             )
         if not math.isfinite(np.vdot(X, X)):
-            checks.fail(
-                "features must be finite",
-                f"for {s!r} entry {np.argwhere(~np.isfinite(X))[:1].tolist()} is not",
-                "Scale or correct the observation.",
-            )
+            checks.fail(f"features must be finite; for {s!r} they are {X!r}.")
         return X
 
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
@@ -311,9 +275,7 @@ class Rows(Keeping):
             L = np.linalg.cholesky(data.gram + ridge * np.eye(data.gram.shape[1]))
         except np.linalg.LinAlgError:
             checks.fail(
-                "lam * sigma^2 must not be lost beside the squares of the features",
-                f"it is {ridge:g}, and they add up to {data.gram.max():g}",
-                "Raise lam or sigma; rlsvi_core.suggest_parameters says how far.",
+                f"lam * sigma^2 is lost beside the squares of features; it is {ridge:g}. Raise it."
             )
         return np.asarray(L.transpose(0, 2, 1))
 

@@ -23,17 +23,14 @@ sum, keeps its digits.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import checks
-from ..acting import row_values
 from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import Table
-from ..learner import ENDED, NO_DRAWS, Masks, Problem, Regressions, Targets, Weights
-from ..loop import COMPILED, Task, compiled_loop
+from ..learner import ENDED, ROUNDING, Numbered, Problem, Targets, Weights, parts
+from ..loop import row_values
 from ..regression import add_row, check_ridge, draw, fill_noise, solve_transposed
 
 
@@ -127,38 +124,51 @@ class Data(NamedTuple):
     Phi: Floats  # (H, S, A, K)
     closed: Array  # (H, S, A) what masks forbid, or empty
     any: Array  # (1,) whether there are data, or none are waited for
-    noise: float  # σ, or 0 for the mean
     targets: Targets
     row: Floats  # scratch space
-    theta: Floats  # (H, K) the weights
+    sigma: float  # or 0 for the mean
+    sweeps: int  # fits of one weight vector; 0 where there is a horizon, and one for each period
+    fitted: Weights
 
 
 @jit
-def _fit(data: Data, rng: Generator) -> None:
-    """Algorithm 1 (noise = σ) or Algorithm 3 (noise = 0), from the sums."""
+def _fit(data: Data, rng: Generator) -> float:
+    """Algorithms 1 and 7, or, with σ = 0, Algorithm 3, from the sums."""
     sums = data.sums
-    Phi = data.Phi
-    theta = data.theta
-    theta[:] = 0.0
-    if not data.any[0]:
-        return
+    theta = data.fitted.theta
     H, K = theta.shape
+    change = 0.0
+    if not data.any[0]:
+        theta[:] = 0.0
+        return change
     x = np.empty(K)
+    last = np.empty(K)
     z = np.zeros((H, K))
-    if data.noise > 0.0:
+    if data.sigma > 0.0:
         fill_noise(rng, z)
-    for h in range(H - 1, -1, -1):  # Algorithm 1, line 1
+    for i in range(max(data.sweeps, H)):  # Algorithm 1, line 1
+        h = 0 if data.sweeps > 0 else H - 1 - i
+        after = h if data.sweeps > 0 else h + 1
         for k in range(K):
             x[k] = sums.c[h, k]
-        if h < H - 1:  # line 2: A'b
-            add_next_values(sums, h, Phi, data.closed, h + 1, theta[h + 1], data.targets, x)
+        if after < H:  # line 2: A'b
+            add_next_values(sums, h, data.Phi, data.closed, after, theta[after], data.targets, x)
         solve_transposed(sums.U[h], x)
-        draw(sums.U[h], x, data.noise, z[H - 1 - h], theta[h])  # lines 3 and 4
+        for k in range(K):
+            last[k] = theta[h, k]
+            theta[h, k] = 0.0
+        draw(sums.U[h], x, data.sigma, z[H - 1 - h], theta[h])  # lines 3 and 4
+        if data.sweeps > 0:
+            change = np.abs(theta[h] - last).max()
+            if change <= (0.0 if data.sigma > 0.0 else ROUNDING * np.abs(theta[h]).max()):
+                break
+    return change
 
 
 @inlined
-def _values(data: Data, h: int, s: int, q: Floats) -> None:
-    row_values(data.Phi[h, s], data.theta[h], q)
+def weighted(data: Any, h: int, s: int, q: Floats) -> None:
+    """Fill q with the values of the weights in a record."""
+    row_values(data.Phi[h, s], data.fitted.theta[h], q)
 
 
 @inlined
@@ -167,92 +177,26 @@ def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
     data.any[0] = True
 
 
-_loop = compiled_loop(_fit, _values, _add)
-
-
-class Sums(Regressions):
+class Sums(Numbered):
     """Keeps sums, not data; the same weights as ``Printed``."""
 
-    S: int
-    A: int
+    parts = parts(_fit, weighted, _add)
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
         assert isinstance(phi, Table)
         check_ridge(float(np.einsum("...k,...k", phi.Phi, phi.Phi).max()), problem.ridge)
         self.problem = problem
-        self.Phi = phi.Phi
-        self.H = phi.H
-        H, self.S, self.A, self.K = phi.Phi.shape
-        self.sums = no_data(H, self.S, self.K, math.sqrt(problem.lam) * problem.sigma)
-        self.masks = Masks(H, self.S, self.A)
-        self.any = np.array([problem.options.first == "prior"])
-        self._row: Floats = np.empty(self.K)
-
-    def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
-        if type(env) not in COMPILED or self.H is None or self.masks.closed.size:
-            return None
-
-        def play(fitted: Weights, task: Task) -> None:
-            _loop(env, self.H, self.H, self.data(fitted, task.sample), task)
-
-        return play
-
-    def room(self) -> Weights:
-        return Weights(np.zeros((len(self.Phi), self.K)))
-
-    def data(self, fitted: Weights, sample: bool) -> Data:
-        problem = self.problem
-        return Data(
-            self.sums,
-            self.Phi,
-            self.masks.closed,
-            self.any,
-            problem.sigma if sample else 0.0,
+        T, S, A, K = phi.Phi.shape
+        record = Data(
+            no_data(T, S, K, math.sqrt(problem.lam) * problem.sigma),
+            phi.Phi,
+            np.zeros((0, S, A), bool),
+            np.array([problem.options.first == "prior"]),
             problem.targets,
-            self._row,
-            fitted.theta,
+            np.empty(K),
+            problem.sigma,
+            0,
+            Weights(np.zeros((T, K))),
         )
-
-    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        if self.H is None:
-            return super().fit(rng, before)
-        fitted = self.room()
-        _fit(self.data(fitted, rng is not None), NO_DRAWS if rng is None else rng)
-        return fitted
-
-    def nothing(self, rng: Generator | None) -> bool:
-        return not self.any[0]
-
-    def solve(self, h: int, after: Floats, noise: Floats) -> tuple[Floats, Floats]:
-        """Without a horizon: the one period follows itself."""
-        problem = self.problem
-        U = self.sums.U[0]
-        x = self.sums.c[0].copy()
-        add_next_values(self.sums, 0, self.Phi, self.masks.closed, 0, after, problem.targets, x)
-        solve_transposed(U, x)
-        mean, theta = np.zeros((2, self.K))
-        draw(U, x, 0.0, noise, mean)
-        draw(U, x, problem.sigma, noise, theta)
-        return mean, theta
-
-    def values(self, fitted: Weights, h: int, s: int) -> Floats:
-        h = self._period(h)
-        s = checks.index("s", s, self.S)
-        q = np.empty(self.A)
-        row_values(self.Phi[h, s], fitted.theta[h], q)
-        return self.masks.masked(h, s, q)
-
-    def add(
-        self, h: int, s: int, a: int, r: float, s_next: int | None, legal_next: Any = None
-    ) -> None:
-        h = self._period(h)
-        s = checks.index("s", s, self.S)
-        a = checks.index("a", a, self.A)
-        if s_next is None or h + 1 == self.H:
-            s_next = ENDED
-        else:
-            s_next = checks.index("s_next", s_next, self.S)
-            self.masks.close(0 if self.H is None else h + 1, s_next, legal_next)
-        add_transition(self.Phi, self.sums, h, s, a, r, s_next, self._row)
-        self.any[0] = True
+        super().__init__(phi.H, S, A, record)

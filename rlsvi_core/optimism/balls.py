@@ -36,13 +36,13 @@ def exact(x: Number) -> fmpq:
     try:
         return fmpq(*(x.item() if hasattr(x, "item") else x).as_integer_ratio())
     except (ValueError, OverflowError):
-        fail("numbers must be finite", f"got {x!r}", "Replace NaN and infinities.")
+        fail(f"numbers must be finite; got {x!r}.")
 
 
 def positive(name: str, x: Number) -> fmpq:
     """The rational number that x is, if it is above 0."""
     if not x > 0 or x == math.inf:
-        fail(f"{name} must be positive and finite", f"got {x!r}", f"Pass {name} > 0.")
+        fail(f"{name} must be positive and finite; got {x!r}.")
     return exact(x)
 
 
@@ -150,11 +150,7 @@ def decide(
             and all(map(is_number, edge))
             and edge[0] < edge[1]
         ):
-            fail(
-                "every edge of a box needs finite low < high",
-                f"got {edge!r}",
-                "Map an unbounded region to a bounded one first.",
-            )
+            fail(f"an edge of a box has finite low < high; got {edge!r}. Map it to a bounded one.")
     waiting: list[tuple[float, Box]] = []
     boxes = 0
     margin = math.inf
@@ -191,11 +187,7 @@ def decide(
                 None,
             )
     if not found and margin == math.inf:
-        fail(
-            "some part of the box must satisfy all conditions in `where`",
-            f"{tuple(box)} has none, and there is nothing to prove",
-            "Check the box and the conditions.",
-        )
+        fail(f"some part of the box satisfies all conditions in `where`; {tuple(box)} has none.")
     return found or Proof(boxes, margin, bits)
 
 

@@ -35,7 +35,7 @@ import pandas as pd
 from scipy.special import log_ndtr
 from sympy import Matrix, sqrt, symbols
 
-from rlsvi_core.checks import array_size, between, positive, whole
+from rlsvi_core.checks import between, positive, whole
 from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
 
@@ -78,7 +78,6 @@ def costly_road(
     H = whole("H", H, 2, hint="The road begins in period 1: pass H=10, say.")
     d = whole("d", d, 3, hint="Gate and road need three features.")
     S, A = (2, 2) if d == 3 else (3, max(2, d - 3))
-    array_size("H", H, S, A, max(S, d))
     positive(c=c, r=r, b=b)
     p = between("p", p, 0, 1, hint="So often an episode starts at the side: pass p=0.1, say.")
     c = between("c", c, 0, 0.8, hint="It is small, so that walk and leap differ: pass c=0.05, say.")

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlsvi_core.acting import choose, highest
 from rlsvi_core.compiled import Floats, Generator, Ints, jit
+from rlsvi_core.loop import choose, highest
 from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, step
 from rlsvi_core.regression import draw_weight, noise
 

@@ -72,22 +72,34 @@ class Task(NamedTuple):
         label = self.label
         if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
             fail(
-                "a run must return a list of dicts, at least one row",
-                f"it returned {rows!r}",
-                "Let it end in return [{'reward': 1.0}], say.",
+                " ".join(
+                    [
+                        "a run must return a list of dicts, at least one row" + ";",
+                        f"it returned {rows!r}" + ".",
+                        "Let it end in return [{'reward': 1.0}], say.",
+                    ]
+                )
             )
         if twice := {name for row in rows for name in row} & label.keys():
             fail(
-                "a run's rows get its cell and seed as columns",
-                f"they have {', '.join(sorted(twice))} already",
-                "Leave that to the engine.",
+                " ".join(
+                    [
+                        "a run's rows get its cell and seed as columns" + ";",
+                        f"they have {', '.join(sorted(twice))} already" + ".",
+                        "Leave that to the engine.",
+                    ]
+                )
             )
         for name, value in ((name, row[name]) for row in rows for name in row):
             if not (value is None or isinstance(value, (bool, int, float, str, np.generic))):
                 fail(
-                    "rows hold numbers, texts, truth values and None",
-                    f"{name} is {value!r}",
-                    "Take it apart, one value to a column.",
+                    " ".join(
+                        [
+                            "rows hold numbers, texts, truth values and None" + ";",
+                            f"{name} is {value!r}" + ".",
+                            "Take it apart, one value to a column.",
+                        ]
+                    )
                 )
         return [label | row for row in _read_again(rows)]
 
@@ -105,7 +117,15 @@ class Scale:
     def __post_init__(self) -> None:
         seeds = self.seeds
         if not (isinstance(seeds, range) and seeds.step == 1 and 0 <= seeds.start < seeds.stop):
-            fail("seeds must be a range, in steps of 1", f"it is {seeds!r}", "Try range(20).")
+            fail(
+                " ".join(
+                    [
+                        "seeds must be a range, in steps of 1" + ";",
+                        f"it is {seeds!r}" + ".",
+                        "Try range(20).",
+                    ]
+                )
+            )
         try:
             constants, grid = dict(self.constants), tuple(map(dict, self.grid))
             as_json(constants, allow_nan=False)
@@ -113,21 +133,37 @@ class Scale:
             cells = {frozenset(cell.items()) for cell in read}
         except (TypeError, ValueError) as error:
             fail(
-                "settings are finite numbers, texts, truth values and None by name, and constants "
-                "may be lists of them",
-                str(error),
-                "Name what you mean, and make it in the run.",
+                " ".join(
+                    [
+                        "settings are finite numbers, texts, truth values and None by name, and constants "
+                        "may be lists of them" + ";",
+                        str(error) + ".",
+                        "Name what you mean, and make it in the run.",
+                    ]
+                )
             )
         # Copies: what the caller does with his own later is of no consequence.
         object.__setattr__(self, "constants", constants)
         object.__setattr__(self, "grid", grid)
         if any("seed" in each for each in (constants, *grid)):
-            fail("a run gets its seed from the seeds", "a setting is named seed", "Rename it.")
+            fail(
+                " ".join(
+                    [
+                        "a run gets its seed from the seeds" + ";",
+                        "a setting is named seed" + ".",
+                        "Rename it.",
+                    ]
+                )
+            )
         if not 0 < len(cells) == len(grid):
             fail(
-                "there must be at least one cell, each once",
-                f"of {len(grid)}, {len(cells)} are distinct",
-                "Use grid(), and ({},) where nothing varies.",
+                " ".join(
+                    [
+                        "there must be at least one cell, each once" + ";",
+                        f"of {len(grid)}, {len(cells)} are distinct" + ".",
+                        "Use grid(), and ({},) where nothing varies.",
+                    ]
+                )
             )
 
     @property
@@ -166,26 +202,39 @@ class Experiment:
         ):
             if not re.fullmatch(form, name):
                 fail(
-                    "the name of an experiment or a scale names files: letters, digits and '-', "
-                    "and not 'verdicts'",
-                    f"it is {name!r}",
-                    "Keep other words for the title.",
+                    " ".join(
+                        [
+                            "the name of an experiment or a scale names files: letters, digits and '-', "
+                            "and not 'verdicts'" + ";",
+                            f"it is {name!r}" + ".",
+                            "Keep other words for the title.",
+                        ]
+                    )
                 )
         for scale in self.scales.values():
             if self.length is not None and self.length not in scale.constants:
                 fail(
-                    f"{self.name}: length must be one of the constants",
-                    f"it is {self.length!r}",
-                    "Or leave it out: runs are then not cut.",
+                    " ".join(
+                        [
+                            f"{self.name}: length must be one of the constants" + ";",
+                            f"it is {self.length!r}" + ".",
+                            "Or leave it out: runs are then not cut.",
+                        ]
+                    )
                 )
             for axes in {tuple(cell) for cell in scale.grid}:
                 try:
                     signature(self.run).bind(**{"seed": 0} | scale.constants | dict.fromkeys(axes))
                 except (TypeError, ValueError) as error:  # no function; a builtin's are not known
                     fail(
-                        f"{self.name}: run is called with seed, every constant and every axis",
-                        str(error),
-                        "Change its arguments, the constants or the grid.",
+                        " ".join(
+                            [
+                                f"{self.name}: run is called with seed, every constant and every axis"
+                                + ";",
+                                str(error) + ".",
+                                "Change its arguments, the constants or the grid.",
+                            ]
+                        )
                     )
         sources_of(self.run)  # sees its modules as they are now, when they have just been loaded
 
@@ -228,7 +277,15 @@ def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     """Every combination of the axes' values, the first axis slowest."""
     for name, values in axes.items():
         if isinstance(values, str):  # which would be one cell a letter
-            fail("an axis lists its values", f"{name} is {values!r}", "Put it into a list.")
+            fail(
+                " ".join(
+                    [
+                        "an axis lists its values" + ";",
+                        f"{name} is {values!r}" + ".",
+                        "Put it into a list.",
+                    ]
+                )
+            )
     return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
 
 

@@ -132,9 +132,14 @@ def sources_in(folder: Path, study: str = "") -> Sources:
         files[file.relative_to(folder).as_posix()] = _seen[file][1] if spec else _hash(file)
         if len(files) > MOST_FILES:
             fail(
-                "a study has a folder of its own, since every Python file in it and below counts",
-                f"{folder} has more than {MOST_FILES} of them",
-                "Move the study, and what it imports.",
+                " ".join(
+                    [
+                        "a study has a folder of its own, since every Python file in it and below counts"
+                        + ";",
+                        f"{folder} has more than {MOST_FILES} of them" + ".",
+                        "Move the study, and what it imports.",
+                    ]
+                ),
                 StudyError,
             )
     return Sources(folder, files, study)
@@ -146,7 +151,15 @@ def sources_of(run: Callable[..., Any], data: Iterable[str] = ()) -> Sources:
         run = run.func
     run = inspect.unwrap(run)
     if not isinstance(run, FunctionType):
-        fail("an experiment's run must be a function", f"it is {run!r}", "Write one with 'def'.")
+        fail(
+            " ".join(
+                [
+                    "an experiment's run must be a function" + ";",
+                    f"it is {run!r}" + ".",
+                    "Write one with 'def'.",
+                ]
+            )
+        )
     own = Path(run.__code__.co_filename).resolve()
     if any(own.is_relative_to(package) for package in PACKAGES.values()):
         return Sources(own.parent, {})
@@ -199,9 +212,13 @@ def _hash_of_typed(function: FunctionType) -> str:
         inspect.getsource(function)
     except OSError:
         fail(
-            "a run has a source, so that edits are noticed",
-            f"that of {function.__name__} cannot be found",
-            "Write it in a file, or in a notebook as a 'def'.",
+            " ".join(
+                [
+                    "a run has a source, so that edits are noticed" + ";",
+                    f"that of {function.__name__} cannot be found" + ".",
+                    "Write it in a file, or in a notebook as a 'def'.",
+                ]
+            )
         )
     space = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
     texts, due = {}, {"": function}

@@ -17,9 +17,9 @@ import math
 import numpy as np
 
 from rlsvi_core import Learner
-from rlsvi_core.acting import row_values
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, jit
 from rlsvi_core.learner import ENDED, Weights
+from rlsvi_core.loop import row_values
 from rlsvi_core.regression import add_row, solve
 
 

@@ -1,5 +1,5 @@
 """Appendix F.1 as printed: Σ⁻¹ and y, and a solution before each episode. Where the library's
-``rlsvi_core.learners.incremental`` keeps factors, which are faster, this is the form to read."""
+``rlsvi_core.learners.appendix_f`` keeps factors, which are faster, this is the form to read."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from rlsvi_core import Learner
 from rlsvi_core.compiled import Floats, Generator
 from rlsvi_core.learner import Weights
-from rlsvi_core.learners.incremental import Prior
+from rlsvi_core.learners.appendix_f import Prior
 from rlsvi_core.regression import fill_noise
 
 

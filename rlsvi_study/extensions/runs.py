@@ -22,13 +22,12 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import Agent, Options, rlsvi
-from rlsvi_core.acting import choose, row_values
-from rlsvi_core.compiled import Floats, Generator, Ints, jit
+from rlsvi_core.compiled import Array, Floats, Generator, Ints, jit
 from rlsvi_core.envs.chains import chain, lock
 from rlsvi_core.features import coherent, tabular
-from rlsvi_core.learners.continual import Continual, estimate
-from rlsvi_core.learners.incremental import Prior, incremental
+from rlsvi_core.learners.appendix_f import Continual, Prior, estimate, incremental
 from rlsvi_core.learners.sums import Statistics, add_transition
+from rlsvi_core.loop import choose, row_values
 from rlsvi_core.mdp import DiscountedMDP, Model, first_state, step
 
 from ..engine import Rows, grid, quick, streams, table
@@ -119,6 +118,7 @@ def incremental_curve(
 def _live(
     model: Model,
     Phi: Floats,
+    closed: Array,
     sums: Statistics,
     gamma: float,
     rho: float,
@@ -140,7 +140,7 @@ def _live(
         a = choose(q, epsilon, 0.0, p, own.random())
         r, s_next = step(model, 0, s, a, rng)
         add_transition(Phi, sums, 0, s, a, r, s_next, row)
-        estimate(Phi, sums, gamma, rho, sigma, own, theta, w)
+        estimate(Phi, closed, sums, gamma, rho, sigma, own, theta, w)
         state[t], action[t], reward[t] = s, a, r
         s = s_next
 
@@ -158,11 +158,8 @@ def lived(
     record = np.zeros(steps, np.int64), np.zeros(steps, np.int64), np.zeros(steps)
     _live(
         mdp.model,
-        learner.Phi,
-        learner.sums,
-        learner.gamma,
-        learner.rho,
-        learner.sigma,
+        *learner.record[:5],
+        learner.record.sigma,
         epsilon,
         rng,
         own,

@@ -49,9 +49,13 @@ def _sample(values: Any, infinite: bool) -> np.ndarray:
     x = numbers("values", values)
     if x.ndim != 1 or x.size == 0 or np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
         fail(
-            "an interval needs at least one value and no NaN",
-            f"values are {values!r}",
-            "Give censored runs as infinity, and ask for their median.",
+            " ".join(
+                [
+                    "an interval needs at least one value and no NaN" + ";",
+                    f"values are {values!r}" + ".",
+                    "Give censored runs as infinity, and ask for their median.",
+                ]
+            )
         )
     return x
 
@@ -116,7 +120,15 @@ def _columns(table: Any, by: Any) -> Any:
         and names
         and all(isinstance(name, str) and name in table for name in names)
     ):
-        fail(f"columns are some of {', '.join(map(str, table))}", f"got {by!r}", "Check the names.")
+        fail(
+            " ".join(
+                [
+                    f"columns are some of {', '.join(map(str, table))}" + ";",
+                    f"got {by!r}" + ".",
+                    "Check the names.",
+                ]
+            )
+        )
     return by if isinstance(by, str) else list(by)
 
 

@@ -151,9 +151,13 @@ def _pair(alpha: Number, beta: Number) -> Pair:
     pair = Pair(positive("alpha", alpha), positive("beta", beta))
     if not fmpq(1, 10**6) <= min(pair) <= max(pair) <= 10**6:
         fail(
-            "alpha and beta must lie between 1e-6 and 1e6 for a certified answer",
-            f"got {alpha} and {beta}",
-            "Beyond, no precision was tried.",
+            " ".join(
+                [
+                    "alpha and beta must lie between 1e-6 and 1e6 for a certified answer" + ";",
+                    f"got {alpha} and {beta}" + ".",
+                    "Beyond, no precision was tried.",
+                ]
+            )
         )
     return pair
 

@@ -37,7 +37,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlsvi_core import Learner, checks
-from rlsvi_core.acting import action_probabilities, choose, highest
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
 from rlsvi_core.envs.recommender import (
     Recommender,
@@ -49,7 +48,7 @@ from rlsvi_core.envs.recommender import (
 )
 from rlsvi_core.features import PerAction
 from rlsvi_core.learner import Weights
-from rlsvi_core.loop import Task
+from rlsvi_core.loop import Task, action_probabilities, choose, highest
 from rlsvi_core.regression import add_row, draw, fill_noise, solve_transposed
 
 __all__ = ["ProductLearner", "Products"]

@@ -28,12 +28,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlsvi_core import Learner, Run, checks
-from rlsvi_core.acting import choose, highest
 from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
 from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, place, placements
 from rlsvi_core.features import FeatureMap
 from rlsvi_core.learner import Problem, Weights
-from rlsvi_core.loop import Task
+from rlsvi_core.loop import Task, choose, highest
 from rlsvi_core.regression import GaussianPosterior, draw, fill_noise, solve_transposed
 from rlsvi_core.rlsvi import Printed, Transition
 
@@ -136,7 +135,7 @@ class AsPrinted(Printed):
         return A[:, : self.free], b - A[:, self.free :] @ self.reading.known  # moved over
 
     def fits(self, rng: Generator | None, before: Weights | None) -> Iterator[tuple[int, Noise]]:
-        for _ in range(self.problem.sweeps(rng, before)):
+        for _ in range(self.problem.sweeps(rng is None and before is None)):
             yield 0, self.reading.noise(rng, self.free, len(self.kept[0]))
 
     def solve(self, h: int, after: Floats, noise: Noise) -> tuple[Floats, Floats]:
@@ -174,7 +173,6 @@ class Buffer(NamedTuple):
 
 
 def empty_buffer(game: Tetris, N: int) -> Buffer:
-    checks.array_size("the window", N + 1, game.K + 1, game.most)
     return Buffer(
         np.zeros((N + 1, game.K + 1, game.most), game.dtype),
         np.zeros(N + 1, np.int16),
@@ -320,7 +318,7 @@ class Ring(Learner):
         if rng is None and not rows:
             return Weights(theta, mean)
         after, free = reading.in_targets(theta, mean)[0], self.free
-        for _ in range(problem.sweeps(rng, before)):
+        for _ in range(problem.sweeps(rng is None and before is None)):
             noise = reading.noise(rng, free, rows)
             mean[0, :free], theta[0, :free] = self._solve(after, noise)
         return Weights(theta, mean)
@@ -348,9 +346,13 @@ class Ring(Learner):
         reached = self.buffer.X[-1, :, : self.buffer.n[-1]]
         if reached.size and not np.array_equal(X.T, reached):
             checks.fail(
-                "a placement is one of the state that the last one led to",
-                f"a state with {len(X)} placements is not that",
-                "Observe a game in its order, to its end (s_next=None).",
+                " ".join(
+                    [
+                        "a placement is one of the state that the last one led to" + ";",
+                        f"a state with {len(X)} placements is not that" + ".",
+                        "Observe a game in its order, to its end (s_next=None).",
+                    ]
+                )
             )
         a = checks.index("a", a, len(X))
         _keep(self.buffer, X.T, len(X), a, there.T, 0 if s_next is None else len(there))
@@ -361,10 +363,15 @@ class Ring(Learner):
         fits = X.ndim == 2 and X.shape[1] == self.K and 1 <= len(X) <= game.most
         if not fits or X.dtype != game.dtype:
             checks.fail(
-                f"a state has a row for each legal placement, from 1 to {game.most} of them, and "
-                f"{self.K} columns, features and rows cleared, of type {np.dtype(game.dtype)}",
-                f"it has shape {X.shape} and type {X.dtype}",
-                f"Pass the table of a game like {game!r}.",
+                " ".join(
+                    [
+                        f"a state has a row for each legal placement, from 1 to {game.most} of them, and "
+                        f"{self.K} columns, features and rows cleared, of type {np.dtype(game.dtype)}"
+                        + ";",
+                        f"it has shape {X.shape} and type {X.dtype}" + ".",
+                        f"Pass the table of a game like {game!r}.",
+                    ]
+                )
             )
         return X
 
@@ -404,9 +411,14 @@ class Ring(Learner):
             )
             if run.length[i] == LONGEST:
                 checks.fail(
-                    "a game must end",
-                    f"one has lasted {LONGEST} placements: the policy plays on without end",
-                    f"With the pieces {game.pieces!r} that may be easy: pass more of them, or fewer "
-                    f"rows.",
+                    " ".join(
+                        [
+                            "a game must end" + ";",
+                            f"one has lasted {LONGEST} placements: the policy plays on without end"
+                            + ".",
+                            f"With the pieces {game.pieces!r} that may be easy: pass more of them, or fewer "
+                            f"rows.",
+                        ]
+                    ),
                     RuntimeError,
                 )

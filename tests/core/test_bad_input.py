@@ -24,8 +24,7 @@ from rlsvi_core.envs import Tetris, lock, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.features import boxes
-from rlsvi_core.learners.continual import Continual
-from rlsvi_core.learners.incremental import incremental
+from rlsvi_core.learners.appendix_f import Continual, incremental
 from rlsvi_core.optimism.balls import decide
 from rlsvi_core.optimism.order import (
     Beta,

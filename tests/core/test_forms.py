@@ -30,12 +30,10 @@ from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, features, lsvi, rls
 from rlsvi_core.envs import lock
 from rlsvi_core.features import boxes
 from rlsvi_core.learner import ENDED
-from rlsvi_core.learners.bootstrap import Draw, Outcomes, Weighted, _draw_weights
-from rlsvi_core.learners.continual import Continual
+from rlsvi_core.learners.appendix_f import Continual, Incremental, incremental
+from rlsvi_core.learners.bootstrap import Draw, Outcomes, Spanner, Weighted, _draw_weights
 from rlsvi_core.learners.counts import Counts
-from rlsvi_core.learners.incremental import Incremental, incremental
 from rlsvi_core.learners.rows import Rows
-from rlsvi_core.learners.spanning import Spanner
 from rlsvi_core.learners.sums import Sums
 from rlsvi_core.mdp import DiscountedMDP, first_state, step
 from rlsvi_core.rlsvi import Printed

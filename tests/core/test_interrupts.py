@@ -14,8 +14,7 @@ import pytest
 from worlds import Plain, same
 
 from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, chain, features, loop, lsvi, rlsvi
-from rlsvi_core.learners.continual import Continual
-from rlsvi_core.learners.incremental import incremental
+from rlsvi_core.learners.appendix_f import Continual, incremental
 
 SIGNALS = int(os.environ.get("SIGNALS", "20"))
 RNG = np.random.default_rng(1)

@@ -202,7 +202,7 @@ def test_a_person_at_a_terminal_hears_once_that_the_wait_is_for_the_compiler(tmp
     """And not of what others compile."""
     code = (
         "import numba, numpy\nfrom rlsvi_core.mdp import draw\n"
-        "from rlsvi_core.acting import highest\n"
+        "from rlsvi_core.loop import highest\n"
         "numba.njit(lambda: 1)()\nx = numpy.ones(1)\nhighest(x), draw(x, 0.5)"
     )
     ours, theirs = pytest.importorskip("pty").openpty()  # there is none on Windows

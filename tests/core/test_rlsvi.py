@@ -28,7 +28,7 @@ from rlsvi_core import (
     rlsvi,
     suggest_parameters,
 )
-from rlsvi_core.acting import action_probabilities
+from rlsvi_core.loop import action_probabilities
 
 pytestmark = pytest.mark.filterwarnings("ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed

@@ -24,8 +24,7 @@ from hypothesis.stateful import (
 from worlds import copied, same, short_means  # noqa: F401
 
 from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
-from rlsvi_core.learners.continual import Continual
-from rlsvi_core.learners.incremental import incremental
+from rlsvi_core.learners.appendix_f import Continual, incremental
 from rlsvi_core.rlsvi import Printed
 
 H, S, A = 3, 5, 4
@@ -92,18 +91,23 @@ SPOILED = {
     "legal": [[], [99], [True, False, True, True], "x", np.array([0.0])],
 }
 SPOILED["legal_next"] = SPOILED["legal"]
-SCRATCH = {"_at_mean", "_stale", "_pace", "_last", "_row", "_largest"}  # of no consequence
+SCRATCH = {"_at_mean", "_stale", "_pace", "_last", "_largest", "_queue", "row", "q", "draw", "nu"}  # of no consequence
 
 
 def essence(agent):
     """Its state, without what is of no consequence: what waits to be taken in, and the room for it."""
     agent = copy.deepcopy(agent)
     learner = agent.learner
-    if hasattr(learner, "_queue"):
-        used = learner.seen.used[0]
-        nodes = ("state", "reward", "number", "link")
-        learner._seen = learner.seen._replace(**{n: getattr(learner.seen, n)[:used] for n in nodes})
-    if hasattr(learner, "take_in"):
+    if hasattr(learner, "record"):
+        learner.take_in()
+        record = {k: v for k, v in learner.record._asdict().items() if k not in SCRATCH}
+        if "seen" in record:
+            used = record["seen"].used[0]
+            nodes = ("state", "reward", "number", "link")
+            seen = record["seen"]
+            record["seen"] = seen._replace(**{n: getattr(seen, n)[:used] for n in nodes})
+        learner.record = record
+    elif hasattr(learner, "take_in"):
         learner.take_in()
         learner.kept = [(kept.columns, kept.gram, kept.c) for kept in learner.kept]
     state = agent.__getstate__() | vars(learner)

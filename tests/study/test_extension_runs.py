@@ -7,7 +7,7 @@ import pytest
 
 from rlsvi_core import Agent, Options, chain, features, lsvi, rlsvi
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
-from rlsvi_core.learners.continual import Continual
+from rlsvi_core.learners.appendix_f import Continual
 from rlsvi_study.engine import streams
 from rlsvi_study.extensions import claims
 from rlsvi_study.extensions.bootstrap import Resampling
