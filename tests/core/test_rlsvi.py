@@ -315,6 +315,19 @@ def test_rewards_in_other_units_change_no_action():
     assert np.array_equal(8 * run.reward, more.reward)
 
 
+def test_features_in_other_units_change_no_action():
+    mdp = chain(6)
+    Phi = features.tabular(mdp)
+    lam, sigma = suggest_parameters((0, 1), feature_norm=8)
+    assert (lam, sigma) == (64, 1 / 200)
+    runs = [
+        rlsvi(Phi, 1.0, sigma, rng=1).learn(mdp, 100, 2),
+        rlsvi(8 * Phi, lam, sigma, rng=1).learn(mdp, 100, 2),
+    ]
+    assert runs[0].reward.sum() > 0
+    assert np.array_equal(runs[0].reward, runs[1].reward)
+
+
 # ------------------------------------------------------------------ how one acts
 
 values = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=6)
