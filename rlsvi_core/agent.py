@@ -161,12 +161,11 @@ class Agent:
         Returns
         -------
         ndarray
-            One value per action, by its number; −∞ where it is not allowed. Neither the agent nor
-            its generator is disturbed.
+            One value per action, by its number; −∞ where it is not allowed. Before the first plan
+            these are the values of the mean. Neither the agent nor its generator is disturbed.
         """
-        if self.fitted is None:
-            self.fitted = self.learner.fit(None, None)
-        return self._masked(self.learner.values(self.fitted, h, s), legal)
+        fitted = self._mean()[0] if self.fitted is None else self.fitted
+        return self._masked(self.learner.values(fitted, h, s), legal)
 
     def mean_values(self, h: int, s: Any, legal: Any = None) -> Floats:
         """The same by the mean of all that was observed; :meth:`greedy` acts on these."""

@@ -1,6 +1,8 @@
 """The algorithms as printed, against one textbook of explicit inverses and against exact values."""
 
+import contextlib
 import copy
+import functools
 import itertools
 import math
 import pickle
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
-from worlds import LAM, WORLDS, A, S, agents_of, cases, episode, given, legal, same
+from worlds import LAM, RANDOM, WORLDS, A, S, agents_of, cases, episode, given, legal, same
 
 from rlsvi_core import (
     Agent,
@@ -399,6 +401,73 @@ def test_ties_of_the_mean_fall_otherwise_after_each_observation(printed):
         chosen.append(agent.greedy(0, 0))
         agent.observe(1, 2, 0, 0.0, 0)
     assert chisquare(np.bincount(chosen, minlength=4)).pvalue > RATE
+
+
+def halves(s):
+    return np.kron(np.eye(A), [1.0, s / S])
+
+
+GETTERS = {
+    "values": lambda agent: agent.values(0, 2),
+    "mean_values": lambda agent: agent.mean_values(0, 2),
+    "greedy": lambda agent: agent.greedy(0, 2),
+    "Q": lambda agent: agent.Q,
+    "policy": lambda agent: agent.policy(),
+    "theta": lambda agent: agent.theta,
+    "evaluate": lambda agent: agent.evaluate(chain(S), 1, rng=1, limit=S - 1),
+    "repr": repr,
+} | {
+    name: lambda agent, name=name: getattr(agent, name)
+    for name in ("H", "episode", "transitions", "run")
+}
+LOOKED_AT = {
+    "sums": lambda: rlsvi(RANDOM[0], gamma=0.5, value_range=(-9, 9), rng=1),
+    "sums, H": lambda: rlsvi(RANDOM, value_range=(-9, 9), rng=1),
+    "sums, mean": lambda: lsvi(RANDOM[0], gamma=0.5, value_range=(-9, 9), rng=1),
+    "counts": lambda: rlsvi(features.OneHot(None, S, A), rng=1),
+    "counts, mean": lambda: lsvi(features.OneHot(None, S, A), eta=0.1, rng=1),
+    "rows": lambda: rlsvi(halves, gamma=0.5, value_range=(-9, 9), rng=1),
+    "rows, mean": lambda: lsvi(halves, gamma=0.5, value_range=(-9, 9), rng=1),
+    "printed": lambda: rlsvi(halves, gamma=0.5, value_range=(-9, 9), printed=True, rng=1),
+    "bootstrap": lambda: bootstrap(RANDOM[0], (-9, 9), gamma=0.5, rng=1),
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_a_getter_changes_nothing(name):
+    """Before the first plan, between plans and observations, and after them."""
+
+    def lived(look):
+        agent, rng, told = LOOKED_AT[name](), np.random.default_rng(3), []
+        look(agent)
+        for length in (2, 1, 4, 3):  # some data come before the first plan
+            for h in range(length):
+                s_next = int(rng.integers(S)) if h < 2 else None
+                agent.observe(h % 3, int(rng.integers(S)), h % A, rng.normal(), s_next)
+                look(agent)
+            agent.plan()
+            look(agent)
+            told += [agent.values(0, s) for s in range(S)] + [agent.act(0, 1)]
+            look(agent)
+        run = agent.learn(chain(S), 3, rng=4, limit=S - 1) if agent.H is None else None
+        look(agent)
+        agent.plan()
+        return told, run, agent.values(0, 2), agent.rng.bit_generator.state
+
+    def look(agent, names):
+        for getter in names:
+            with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
+                GETTERS[getter](agent)
+
+    expected = lived(lambda agent: None)
+    for names in ([name] for name in GETTERS):
+        assert same(lived(functools.partial(look, names=names)), expected), names
+    assert same(lived(functools.partial(look, names=list(GETTERS))), expected)
+
+
+def test_every_getter_is_tried():
+    calls = {"act", "learn", "observe", "plan"}
+    assert {name for name in dir(Agent) if not name.startswith("_")} - calls <= set(GETTERS)
 
 
 # ------------------------------------------------------------------ drawing again in mid-episode
