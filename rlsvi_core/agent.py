@@ -289,6 +289,10 @@ class Agent:
 
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
         generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.
+
+        The first call after an observation fits the mean. Without a horizon this goes on until
+        nothing changes, which with features computed on the fly takes as long as some hundred
+        plans; ``Options(mean_sweeps=300)`` bounds it.
         """
         q = self.mean_values(h, s, legal)
         return choose(q, 0.0, 0.0, np.empty(q.size), self._mean()[1].random())
@@ -359,8 +363,9 @@ class Agent:
     def evaluate(
         self, env: Any, episodes: int, rng: Any = None, *, limit: int | None = None
     ) -> Floats:
-        """Play on the mean, without learning; see :meth:`greedy`. A Gymnasium environment goes on
-        from where this leaves it, with the seed given here: evaluate on one of its own.
+        """Play on the mean, without learning; see :meth:`greedy`, also for what its fit costs. A
+        Gymnasium environment goes on from where this leaves it, with the seed given here: evaluate
+        on one of its own.
 
         Parameters
         ----------

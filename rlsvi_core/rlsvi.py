@@ -157,7 +157,7 @@ def _problem(
     checks.positive(lam=lam, sigma=sigma)
     checks.instance("options", options, Options, hint="Pass Options(sweeps=1), say.")
     if phi.H is not None:
-        for name in ("sweeps", "redraw"):
+        for name in ("sweeps", "mean_sweeps", "redraw"):
             if getattr(options, name) is not None:
                 checks.fail(
                     f"with a horizon there are no {name}, {getattr(options, name)!r}. Leave out, or H."

@@ -2,13 +2,13 @@
 
 import contextlib
 import copy
-import functools
 import itertools
 import math
 import pickle
 import warnings
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -461,8 +461,8 @@ def test_a_getter_changes_nothing(name):
 
     expected = lived(lambda agent: None)
     for names in ([name] for name in GETTERS):
-        assert same(lived(functools.partial(look, names=names)), expected), names
-    assert same(lived(functools.partial(look, names=list(GETTERS))), expected)
+        assert same(lived(partial(look, names=names)), expected), names
+    assert same(lived(partial(look, names=list(GETTERS))), expected)
 
 
 def test_every_getter_is_tried():
@@ -699,11 +699,34 @@ def test_the_first_mean_in_compiled_code_settles(gamma):
     assert found[0] == found[1]
 
 
-def test_a_mean_that_does_not_settle_is_mentioned():
+@pytest.mark.parametrize("mean_sweeps", [None, 50])
+def test_a_mean_that_does_not_settle_is_mentioned_unless_its_sweeps_are_bounded(mean_sweeps):
     rng = np.random.default_rng(72)
-    agent = lsvi(rng.standard_normal((4, 3, 3)), 0.01, gamma=0.99, rng=1)
+    options = Options(mean_sweeps=mean_sweeps)
+    agent = lsvi(rng.standard_normal((4, 3, 3)), 0.01, gamma=0.99, options=options, rng=1)
     for _ in range(2):
         s, a, r, s_next = rng.integers(4), rng.integers(3), rng.standard_normal(), rng.integers(4)
         agent.observe(0, int(s), int(a), r, int(s_next))
-    with pytest.warns(UserWarning, match="they still changed it after"):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         agent.mean_values(0, 0)
+    assert any("mean_sweeps" in str(one.message) for one in told) == (mean_sweeps is None)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(rlsvi, features.OneHot(None, S, 1)),
+        partial(rlsvi, np.eye(S)[:, None]),
+        partial(rlsvi, lambda s: np.eye(S)[[s]]),
+        partial(rlsvi, np.eye(S)[:, None], printed=True),
+        partial(lsvi, features.OneHot(None, S, 1)),
+    ],
+    ids=["counts", "sums", "rows", "printed", "lsvi"],
+)
+def test_a_bound_on_sweeps_is_how_far_the_mean_looks_ahead(make):
+    agent = make(1e-6, gamma=0.9, options=Options(mean_sweeps=3), rng=1)
+    for s in range(S):  # a reward at the end of a road
+        agent.observe(0, s, 0, float(s == S - 1), s + 1 if s < S - 1 else None)
+    found = [agent.mean_values(0, s)[0] for s in range(S)]
+    np.testing.assert_allclose(found, [0] * (S - 3) + [0.81, 0.9, 1], atol=1e-5)
