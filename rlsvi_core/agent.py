@@ -24,6 +24,7 @@ from .loop import Run, Task, action_probabilities, bar, choose, chunks, empty_ru
 from .mdp import CUT, FiniteMDP
 
 Epsilon = float | Callable[[int], float]
+ALONE: Any = object()  # in place of s, where h is left out
 
 
 def itself(s: Any) -> Any:
@@ -111,7 +112,11 @@ class Agent:
 
     def __repr__(self) -> str:
         acts = "draws" if self.sample else "the mean"
-        return f"Agent({self.learner!r}, by {acts}; {self.transitions} transitions seen)"
+        chosen = self.learner.settings | (
+            {} if self.gamma is None else {"gamma": f"{self.gamma:g}"}
+        )
+        settings = "".join(f", {name}={value}" for name, value in chosen.items())
+        return f"Agent({self.learner!r}{settings}, by {acts}; {self.transitions} transitions seen)"
 
     # What may be looked at.
 
@@ -146,13 +151,14 @@ class Agent:
             )
         return np.array(self.fitted.theta)
 
-    def values(self, h: int, s: Any, legal: Any = None) -> Floats:
-        """The values that the agent acts on in this episode.
+    def values(self, h: Any, s: Any = ALONE, legal: Any = None) -> Floats:
+        """The values that the agent acts on in this episode: ``values(h, s)``, or ``values(s)``
+        where there is no horizon.
 
         Parameters
         ----------
         h : int
-            The step of the episode.
+            The step of the episode; left out, or of no consequence, where there is no horizon.
         s : object
             The state, as for :meth:`act`.
         legal : array_like of int, optional
@@ -164,12 +170,25 @@ class Agent:
             One value per action, by its number; −∞ where it is not allowed. Before the first plan
             these are the values of the mean. Neither the agent nor its generator is disturbed.
         """
+        h, s = self._place(h, s)
         fitted = self._mean()[0] if self.fitted is None else self.fitted
         return self._masked(self.learner.values(fitted, h, s), legal)
 
-    def mean_values(self, h: int, s: Any, legal: Any = None) -> Floats:
+    def mean_values(self, h: Any, s: Any = ALONE, legal: Any = None) -> Floats:
         """The same by the mean of all that was observed; :meth:`greedy` acts on these."""
+        h, s = self._place(h, s)
         return self._masked(self.learner.values(self._mean()[0], h, s), legal)
+
+    def _place(self, h: Any, s: Any) -> tuple[int, Any]:
+        """The step and the state, where a state may stand alone."""
+        if s is not ALONE:
+            return h, s
+        if self.H is not None:
+            checks.fail(
+                f"with a horizon values depend on the step; {self!r} was given no s. Pass h and s.",
+                TypeError,
+            )
+        return 0, h
 
     def _masked(self, q: Floats, legal: Any) -> Floats:
         """The values with −∞ where a mask forbids an action."""
@@ -284,8 +303,9 @@ class Agent:
             self._since += 1
             self._due = self._since >= self.redraw
 
-    def greedy(self, h: int, s: Any, legal: Any = None) -> int:
-        """The action of the mean of all that was observed, ties at random.
+    def greedy(self, h: Any, s: Any = ALONE, legal: Any = None) -> int:
+        """The action of the mean of all that was observed, ties at random: ``greedy(h, s)``, or
+        ``greedy(s)`` where there is no horizon.
 
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
         generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.

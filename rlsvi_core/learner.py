@@ -60,6 +60,7 @@ class Learner:
     H: int | None = None
     S: int | None = None
     A: int | None = None
+    problem: Any = None  # the Problem that is fitted, where it is one
 
     def fit(self, rng: Generator | None, before: Any) -> Any:
         raise self._needs("fit(rng, before)")
@@ -92,6 +93,11 @@ class Learner:
     def room(self) -> Any:
         """Like what ``fit`` returns, for compiled code to write into."""
         raise self._needs("room()")
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What an agent's repr says of its learner: λ and σ, say."""
+        return {} if self.problem is None else self.problem.settings
 
     def __repr__(self) -> str:
         sizes = ((name, getattr(self, name)) for name in "HSA")
@@ -187,6 +193,18 @@ class Problem:
     def ridge(self) -> float:
         """λσ², the prior's part of A'A + λσ²I."""
         return self.lam * self.sigma**2
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """λ, σ and the range of values, in words."""
+        chosen = {"lam": f"{self.lam:g}", "sigma": f"{self.sigma:g}"}
+        return chosen | self.value_range
+
+    @property
+    def value_range(self) -> dict[str, str]:
+        """The range of values in words, if there is one."""
+        known = math.isfinite(self.low)
+        return {"value_range": f"({self.low:g}, {self.high:g})"} if known else {}
 
     @property
     def targets(self) -> Targets:

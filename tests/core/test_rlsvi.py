@@ -30,6 +30,7 @@ from rlsvi_core import (
     rlsvi,
     suggest_parameters,
 )
+from rlsvi_core.learners.appendix_f import incremental
 from rlsvi_core.loop import action_probabilities
 
 pytestmark = pytest.mark.filterwarnings("ignore:lam is suggested")
@@ -463,6 +464,44 @@ def test_a_getter_changes_nothing(name):
     for names in ([name] for name in GETTERS):
         assert same(lived(partial(look, names=names)), expected), names
     assert same(lived(partial(look, names=list(GETTERS))), expected)
+
+
+def test_without_a_horizon_a_state_may_stand_alone():
+    agent = rlsvi(halves, gamma=0.5, value_range=(-9, 9), rng=1)
+    agent.plan()
+    agent.observe(0, 2, agent.act(0, 2), 1.0, None)
+    legal = [1]
+    assert np.array_equal(agent.values(2), agent.values(0, 2))
+    assert np.array_equal(agent.mean_values(2), agent.mean_values(7, 2))
+    assert np.array_equal(agent.mean_values(2, legal=legal), agent.mean_values(0, 2, legal))
+    assert agent.greedy(2) == agent.greedy(0, 2)
+    assert agent.greedy(2, legal=legal) == agent.greedy(h=0, s=2, legal=legal) == 1
+    assert agent.greedy(s=2, h=0) == agent.greedy(0, s=2)
+    one = rlsvi(features.OneHot(2, S, A), rng=1)
+    with pytest.raises(TypeError, match="Pass h and s"):
+        one.greedy(2)
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [
+        (lambda: rlsvi(RANDOM, 0.5, 0.3), "lam=0.5, sigma=0.3, gamma=1, by draws"),
+        (
+            lambda: rlsvi(halves, value_range=(-10, 0), gamma=0.9),
+            "lam=0.01, sigma=0.05, value_range=(-10, 0), gamma=0.9, by draws",
+        ),
+        (lambda: lsvi(features.OneHot(2, S, A), 0.25), "lam=0.25, sigma=1, gamma=1, by the mean"),
+        (
+            lambda: bootstrap(RANDOM, (-1, 2), 0.2),
+            "kappa=0.2, value_range=(-1, 2), gamma=1, by draws",
+        ),
+        (lambda: incremental(RANDOM, 0.5, 0.3), "lam=0.5, sigma=0.3, by draws"),
+        (lambda: Agent(Means()), "Means(), by draws"),
+    ],
+    ids=["rlsvi", "range", "lsvi", "bootstrap", "incremental", "own"],
+)
+def test_an_agent_says_which_settings_are_in_use(agent, settings):
+    assert settings in repr(agent())
 
 
 def test_every_getter_is_tried():
