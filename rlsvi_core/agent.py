@@ -19,8 +19,19 @@ import numpy as np
 from . import checks
 from .compiled import Array, Floats, Generator, Seed
 from .environment import allowed, check_actions, copied, entered, length, number, stepped
-from .learner import Learner, check_redraw, positions
-from .loop import Run, Task, action_probabilities, bar, choose, chunks, empty_run, highest, part
+from .learner import Learner, Problem, check_redraw, positions
+from .loop import (
+    Returns,
+    Run,
+    Task,
+    action_probabilities,
+    bar,
+    choose,
+    chunks,
+    empty_run,
+    highest,
+    part,
+)
 from .mdp import CUT, FiniteMDP
 
 Epsilon = float | Callable[[int], float]
@@ -109,6 +120,12 @@ class Agent:
         self._since = 0  # steps since the last draw
         self._met = set[Hashable]()  # what was met since
         self._due = False  # whether to draw again before the next action
+        problem = learner.problem
+        told = (
+            (problem.low, problem.high) if isinstance(problem, Problem) else (-math.inf, math.inf)
+        )
+        self._returns = Returns(*told, 1.0 if gamma is None else gamma, learner.H)
+        self._begun = False  # whether an action was chosen since the plan
 
     def __repr__(self) -> str:
         acts = "draws" if self.sample else "the mean"
@@ -245,8 +262,10 @@ class Agent:
 
     def plan(self) -> None:
         """Fix the values of the coming episode."""
+        self._returns.end(self.sample)
         self._draw()
         self.count[0] += 1
+        self._begun = False
 
     def _draw(self) -> None:
         if self.fitted is None and not self.sample:  # LSVI goes on from the mean that has settled
@@ -275,6 +294,9 @@ class Agent:
         elif h == 0 and (self._stale or not self.count[0]):
             self._mention_plan()
         q = self.values(h, s, legal)
+        if not self._begun and self.count[0]:
+            self._begun = True
+            self._returns.begin(highest(q))
         return choose(q, self._dither(self.episode), self.eta, np.empty(q.size), self.rng.random())
 
     def _mention_plan(self) -> None:
@@ -296,6 +318,9 @@ class Agent:
             self.learner.add(h, s, a, r, s_next, legal_next)
         self.count[1] += 1
         self._stale = True
+        self._returns.add(r)
+        if s_next is None or h + 1 == self.H:
+            self._returns.end(self.sample, cut=False)
         if callable(self.redraw):
             self._met.add(self.redraw(s))
             self._due = s_next is not None and self.redraw(s_next) in self._met
@@ -440,11 +465,13 @@ class Agent:
                 own=self.rng,
                 counts=self.count,
                 run=some,
+                watch=self._returns.watch,
             )
             self._at_mean = None
             self._stale = True
             self._begin()
             play(self.fitted, task)
+            self._returns.compare(self.sample)
             done(stop - start)
 
     def _play_by_steps(
@@ -496,6 +523,8 @@ class Agent:
             run.furthest[i] = max(run.furthest[i], number(s_next))
             s = s_next
             h += 1
+        if learning:
+            self._returns.end(self.sample)
         run.length[i] = h  # last: now it counts
 
 

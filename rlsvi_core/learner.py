@@ -97,7 +97,7 @@ class Learner:
     @property
     def settings(self) -> dict[str, str]:
         """What an agent's repr says of its learner: λ and σ, say."""
-        return {} if self.problem is None else self.problem.settings
+        return self.problem.settings if isinstance(self.problem, Problem) else {}
 
     def __repr__(self) -> str:
         sizes = ((name, getattr(self, name)) for name in "HSA")

@@ -509,6 +509,108 @@ def test_every_getter_is_tried():
     assert {name for name in dir(Agent) if not name.startswith("_")} - calls <= set(GETTERS)
 
 
+# ------------------------------------------------------------------ a wrong range of values
+
+
+def by_hand(agent, mdp, episodes, limit):
+    rng = np.random.default_rng(2)
+    for _ in range(episodes):
+        agent.plan()
+        s = mdp.start(rng)
+        for h in range(limit):
+            a = agent.act(h, s)
+            r, s_next, _ = mdp.step(h, s, a, rng)
+            agent.observe(h, s, a, r, s_next)
+            s = s_next
+    agent.plan()  # which says that the last episode is over
+
+
+PLAY = {
+    "compiled": lambda agent, mdp, n, limit: agent.learn(mdp, n, 2, limit=limit),
+    "steps": lambda agent, mdp, n, limit: agent.learn(Steps(mdp), n, 2, limit=limit),
+    "hand": by_hand,
+}
+
+
+class Steps:
+    """An environment of which nothing is known but start and step."""
+
+    def __init__(self, mdp):
+        self.start, self.step = mdp.start, mdp.step
+
+
+def paying(r, gamma=None):
+    """One state for ever, which pays r for each of two actions; or five steps of it."""
+    one = {"P": np.ones((1, 2, 1)), "R": np.array([[r, r]])}
+    return DiscountedMDP(**one, gamma=gamma) if gamma else FiniteMDP.stationary(**one, H=5)
+
+
+def coin(support=(0, 1)):
+    """A bandit: one of two values, by a fair coin."""
+    return FiniteMDP(np.ones((1, 1, 2, 1)), np.full((1, 1, 2), sum(support) / 2), support=support)
+
+
+def sea():
+    """Eight rows of a deep sea: each step to the right costs a little, and the treasure is far."""
+    P, R = np.zeros((8, 8, 2, 8)), np.zeros((8, 8, 2, 8))
+    for h, s in np.ndindex(8, 8):
+        P[h, s, 0, max(s - 1, 0)] = P[h, s, 1, min(s + 1, 7)] = 1.0
+        R[h, s, 1] = -0.01 / 8
+    R[7, 7, 1] += 1.0
+    return FiniteMDP(P, R)
+
+
+RANGES = {  # environment, discount, range, steps of an episode, and the word of the warning
+    "above": (lambda: paying(1.0), 1.0, (0, 1), 5, "Widen"),
+    "right": (lambda: paying(1.0), 1.0, (0, 5), 5, None),
+    "above, no H": (lambda: paying(1.0, 0.9), 0.9, (0, 4), 50, "Widen"),
+    "right, no H": (lambda: paying(1.0, 0.9), 0.9, (0, 10), 50, None),
+    "too low for costs": (lambda: paying(-1.0, 0.9), 0.9, (-20, -15), 50, "Widen"),
+    "costs that the clock cuts off": (lambda: paying(-1.0, 0.9), 0.9, (-10, -9.9), 3, None),
+    "below": (lambda: paying(-3.0), 1.0, (-2, 0), 5, None),
+    "far inside": (coin, 1.0, (0, 1000), 1, "Narrow"),
+    "inside": (coin, 1.0, (0, 10), 1, None),
+    "never above in the mean": (lambda: coin((-1, 2)), 1.0, (-1, 0.5), 1, None),
+    "all equal": (lambda: paying(0.0), 1.0, (0, 1), 5, None),
+    "to be found": (sea, 1.0, (0, 1), 8, None),
+}
+
+
+@pytest.mark.parametrize("play", PLAY)
+@pytest.mark.parametrize("name", RANGES)
+def test_a_range_that_returns_contradict_is_mentioned_once(name, play):
+    make, gamma, value_range, limit, word = RANGES[name]
+    mdp = make()
+    phi = features.OneHot(getattr(mdp, "H", None), mdp.S, mdp.A)
+    agent = rlsvi(phi, gamma=gamma, value_range=value_range, rng=1)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            PLAY[play](agent, mdp, 40, limit)
+    told = [str(one.message) for one in told if "value_range" in str(one.message)]
+    assert len(told) == (word is not None), told
+    assert all(word in message for message in told)
+
+
+def test_a_mean_that_never_hoped_does_not_say_that_a_range_is_too_wide():
+    agent = lsvi(features.OneHot(8, 8, 2), value_range=(0, 1), epsilon=0.1, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.learn(sea(), 300, rng=2)
+
+
+def test_the_returns_of_a_compiled_loop_are_those_of_steps():
+    kept = []
+    for play in PLAY.values():
+        mdp = coin((-1, 2))
+        agent = rlsvi(features.OneHot(1, 1, 2), value_range=(-1, 9), rng=1)
+        play(agent, mdp, 40, 1)
+        kept.append(agent._returns.watch.kept)
+    assert kept[0][0] == 40
+    assert same(kept[0], kept[1])
+    assert same(kept[0], kept[2])
+
+
 # ------------------------------------------------------------------ drawing again in mid-episode
 
 
