@@ -27,7 +27,7 @@ from . import checks
 from .compiled import Array, Floats, Generator, Ints, inlined, jit
 from .mdp import DiscountedMDP, FiniteMDP, Model, draw, first_state, last_reward, period, step
 
-FAINT = 0.05  # of the range of values: sums of rewards of this size are hardly anything
+FAINT = 0.02  # of the range of values: sums of rewards of this size are hardly anything
 ENOUGH = 20  # episodes, before which nothing is said of the range
 CHUNK = 0.1  # seconds of compiled work between two looks at Ctrl-C
 COMPILED = (FiniteMDP, DiscountedMDP)  # but no subclass, which may have a step of its own
