@@ -111,8 +111,6 @@ class Options:
 
     Parameters
     ----------
-    truncate : bool
-        Cut the next value in every target to ``value_range``, where that is given.
     first : {"uniform", "prior"}
         ``"uniform"`` is the paper's footnote: weights 0 before any data, so a uniformly random
         first episode, and no random numbers for the fit. ``"prior"`` is Algorithm 1 alone, a draw
@@ -140,7 +138,6 @@ class Options:
     np.True_
     """
 
-    truncate: bool = True
     first: Literal["uniform", "prior"] = "uniform"
     window: int | None = None
     sweeps: int | None = None
@@ -148,7 +145,6 @@ class Options:
     redraw: float | Callable[[Any], Hashable] | None = None
 
     def __post_init__(self) -> None:
-        checks.flag(truncate=self.truncate)
         checks.one_of("first", self.first, ("uniform", "prior"))
         if self.window is not None:
             checks.whole("window", self.window, 1, hint="It counts transitions; None keeps all.")

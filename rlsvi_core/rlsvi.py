@@ -179,7 +179,7 @@ def _problem(
     gamma = checks.between("gamma", usual if gamma is None else gamma, 0, 1, hint=hint)
     low = -math.inf
     high = math.inf
-    if value_range is not None and options.truncate:
+    if value_range is not None:
         low, high = checks.pair("value_range", value_range, hint=RANGE)
     return Problem(phi, float(lam), float(sigma), gamma, low, high, options, unit)
 
@@ -231,8 +231,9 @@ def rlsvi(
         The least and the largest optimal value: the (discounted) sum of rewards that the best
         policy earns on average from the worst state and from the best. Sets λ and σ by
         :func:`rlsvi_core.regression.suggest_parameters`, and next values are truncated to it.
-        Where every step costs it ends at 0, as too wide a range can do as badly as none. Nothing
-        tells you that it is wrong: compare it with the returns that you see.
+        Where every step costs it ends at 0, as too wide a range can do as badly as none. A warning
+        says so if the returns that are seen lie above it or far inside it; one that is wrong
+        otherwise is silent.
     H : int, optional
         Number of periods, where features have none of their own.
     gamma : float, optional
@@ -346,8 +347,8 @@ def bootstrap(
     Parameters
     ----------
     features, H, gamma, options, rng
-        As for :func:`rlsvi`; of the options ``truncate`` and ``first`` stay as they are. It does not
-        matter in which units features are.
+        As for :func:`rlsvi`, with a table of features or one-hot ones; of the options ``first`` and
+        ``window`` stay as they are. It does not matter in which units features are.
     value_range : tuple of float
         As for :func:`rlsvi`, the least and the largest optimal value; next values are truncated to
         it. The closer, the better; but where one random outcome decides an episode, the least and the
@@ -369,9 +370,9 @@ def bootstrap(
     >>> agent.learn(mdp, episodes=500, rng=3).reward[-100:].mean() > 0.3
     np.True_
     """
-    from .learners.bootstrap import learner
+    from .learners.bootstrap import Outcomes
 
-    _refuse("bootstrap", options, "truncate", "first")
+    _refuse("bootstrap", options, "first", "window")
     checks.pair("value_range", value_range, hint=RANGE)
     problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
-    return Agent(learner(problem, kappa), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)
+    return Agent(Outcomes(problem, kappa), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)

@@ -46,7 +46,7 @@ OPTIONS = Options()
 def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, options=OPTIONS):
     """Algorithms 1, 3 and 7 after the steps in the log, each (period, Φ(s, a), r, rows of what may
     follow); the mean if ``rng`` is None. From the weights of the episode before, without H."""
-    low, high = value_range if value_range and options.truncate else (-math.inf, math.inf)
+    low, high = value_range or (-math.inf, math.inf)
     theta, mean, K = theta.copy(), mean.copy(), theta.shape[1]
     z = None
     after = np.zeros(K) if H is not None else theta[0]

@@ -75,9 +75,6 @@ KINDS = {
     "outcomes": Kind(partial(bootstrap, TABLE, kappa=0.3, gamma=0.9, **CUT), printed=False),
     "outcomes, one-hot": Kind(partial(bootstrap, ONE_HOT, **CUT), True, False),
     "outcomes, no H": Kind(partial(bootstrap, TIMELESS, gamma=0.8, **CUT), True, False),
-    "weighted": Kind(
-        partial(bootstrap, line, gamma=0.5, options=Options(window=7), **CUT), True, False
-    ),
     "printed": Kind(partial(rlsvi, line, printed=True, sigma=0.5, **CUT), True, False),
     "incremental": Kind(partial(incremental, TABLE, nu=0.1, prior="kept", **NOISE), printed=False),
     "continual": Kind(lambda: Agent(Continual(TABLE[0], 0.3, 0.9), redraw=2, rng=1), printed=False),

@@ -43,7 +43,6 @@ ANY = {
     "discounted": {"gamma": 0.7},
     "bandit": {"gamma": 0.0},
     "cut": {"gamma": 0.8, "value_range": (0.3, 0.9)},
-    "range, not cut": {"value_range": (-0.3, 0.4), "options": Options(truncate=False)},
     "window": {"options": Options(window=20)},
     "prior first": {"options": Options(first="prior")},
 }

@@ -22,7 +22,7 @@ from rlsvi_core import Agent, Options, chain, features
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
 from rlsvi_core.learner import Problem, Weights
-from rlsvi_core.learners.bootstrap import Draw, Weighted
+from rlsvi_core.learners.bootstrap import Draw, spanning_inverse
 from rlsvi_core.rlsvi import Printed
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS
@@ -295,6 +295,28 @@ def test_every_placement_and_feature_is_pythons(scripts, rule):
 GATE, SIDE, LEAP = 0, 1, 1  # the dead are where the gate was, the living at the side
 
 
+class Weighted(Printed):
+    """The bootstrap with a single feature, which is handed its weights by ``draw_weights``."""
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self.inverse = [spanning_inverse(rows.reshape(-1, 1)) for rows in problem.features.Phi]
+
+    def nothing(self, rng):
+        return False
+
+    def noise(self, h, rng):
+        return self.draw_weights()
+
+    def solve(self, h, after, draw):
+        A, b = self.regression_problem(self.kept[h], after)
+        c = (A @ self.inverse[h])[:, 0]
+        _, low, high = self.problem.targets
+        imagined = draw.visits * (low + (high - low) * draw.share)
+        v = (draw.data @ (c * b) + imagined) / (draw.data @ c**2 + draw.visits)
+        return self.inverse[h] @ v, self.inverse[h] @ v
+
+
 class AtTheToll:
     """The library's agents at the toll, as printed, all with the same data: RLSVI, whose first episode
     is drawn from the prior, and whose V_h can be cut to ±(H − h); and the bootstrap. A draw is a
@@ -305,7 +327,7 @@ class AtTheToll:
         self.mdp, Phi = toll(H, looked_at(H))
         self.rlsvi = printed(Phi, 0, sigma=1.0, first="prior")
         problem = Problem(features.Table(Phi), 1.0, 1.0, low=-H, high=H)
-        self.bootstrap = Agent(Weighted(problem, 0.01), rng=0)
+        self.bootstrap = Agent(Weighted(problem), rng=0)
         self.H, self.uniforms, self.leaps, self.name = H, uniforms, 0, "printed"
 
     @property
