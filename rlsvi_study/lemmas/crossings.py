@@ -150,15 +150,7 @@ def _zeros(f: Callable[[arb], arb], turns: list[float], signs: list[int]) -> lis
 def _pair(alpha: Number, beta: Number) -> Pair:
     pair = Pair(positive("alpha", alpha), positive("beta", beta))
     if not fmpq(1, 10**6) <= min(pair) <= max(pair) <= 10**6:
-        fail(
-            " ".join(
-                [
-                    "alpha and beta must lie between 1e-6 and 1e6 for a certified answer" + ";",
-                    f"got {alpha} and {beta}" + ".",
-                    "Beyond, no precision was tried.",
-                ]
-            )
-        )
+        fail(f"alpha and beta lie between 1e-6 and 1e6; they are {alpha} and {beta}.")
     return pair
 
 

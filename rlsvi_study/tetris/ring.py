@@ -346,13 +346,8 @@ class Ring(Learner):
         reached = self.buffer.X[-1, :, : self.buffer.n[-1]]
         if reached.size and not np.array_equal(X.T, reached):
             checks.fail(
-                " ".join(
-                    [
-                        "a placement is one of the state that the last one led to" + ";",
-                        f"a state with {len(X)} placements is not that" + ".",
-                        "Observe a game in its order, to its end (s_next=None).",
-                    ]
-                )
+                f"a placement is one of the state that the last one led to; this has {len(X)}. "
+                "Observe a game in its order, to its end (s_next=None)."
             )
         a = checks.index("a", a, len(X))
         _keep(self.buffer, X.T, len(X), a, there.T, 0 if s_next is None else len(there))
@@ -363,15 +358,8 @@ class Ring(Learner):
         fits = X.ndim == 2 and X.shape[1] == self.K and 1 <= len(X) <= game.most
         if not fits or X.dtype != game.dtype:
             checks.fail(
-                " ".join(
-                    [
-                        f"a state has a row for each legal placement, from 1 to {game.most} of them, and "
-                        f"{self.K} columns, features and rows cleared, of type {np.dtype(game.dtype)}"
-                        + ";",
-                        f"it has shape {X.shape} and type {X.dtype}" + ".",
-                        f"Pass the table of a game like {game!r}.",
-                    ]
-                )
+                f"a state has 1 to {game.most} rows and {self.K} columns, features and rows cleared, "
+                f"of type {np.dtype(game.dtype)}; it has shape {X.shape} and type {X.dtype}."
             )
         return X
 
@@ -411,14 +399,7 @@ class Ring(Learner):
             )
             if run.length[i] == LONGEST:
                 checks.fail(
-                    " ".join(
-                        [
-                            "a game must end" + ";",
-                            f"one has lasted {LONGEST} placements: the policy plays on without end"
-                            + ".",
-                            f"With the pieces {game.pieces!r} that may be easy: pass more of them, or fewer "
-                            f"rows.",
-                        ]
-                    ),
+                    f"a game ends; one with the pieces {game.pieces!r} has {LONGEST} placements. "
+                    "Pass more of the pieces, or fewer rows.",
                     RuntimeError,
                 )
