@@ -1,9 +1,9 @@
 r"""Algorithm 2 and its kin, once: plan, play an episode, remember it.
 
 **The loop** is written twice: to be read, by steps in Python (:meth:`Agent.learn`), for any
-environment; and compiled, of a learner's parts, for a finite MDP (:func:`rlsvi_core.loop.compiled_loop`). Every step
-uses one uniform draw of the agent's stream and at least one of the environment's, so one changed
-action does not shift all later draws.
+environment; and compiled, of a learner's parts, for a finite MDP
+(:func:`rlsvi_core.loop.compiled_loop`). Every step uses one uniform draw of the agent's stream and
+at least one of the environment's, so one changed action does not shift all later draws.
 
 **Ctrl-C** waits for the end of an episode, so that learner and record agree: compiled code looks
 for it ten times a second, a loop by steps after each episode. There a second one is raised at once.
@@ -355,7 +355,7 @@ class Agent:
         changed = isinstance(world, FiniteMDP) and type(world) is not FiniteMDP
         if exact.any() and (self.H is None or changed or not hasattr(world, "evaluate")):
             checks.fail(
-                f"exact takes a horizon and a FiniteMDP, no subclass; this is {self!r} on {world!r}."
+                f"exact takes a horizon and a FiniteMDP, no subclass; it is {self!r} on {world!r}."
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)

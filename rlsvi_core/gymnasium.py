@@ -58,7 +58,7 @@ class Played:
         A = learner.A
         if not isinstance(space, Discrete) or A not in (None, space.n):
             fail(
-                f"actions are from Discrete({A or 'n'}); the environment has {space}. Wrap or discretise it."
+                f"actions are from Discrete({A or 'n'}); they are from {space}. Wrap the environment."
             )
         self.env = env
         self.A = int(space.n)
@@ -93,9 +93,7 @@ class Played:
         elif isinstance(space, MultiBinary):
             sizes = [2] * math.prod(space.shape)
         if not sizes or math.prod(sizes) != S:
-            fail(
-                f"the agent is for {S} states; the environment has {space}, {math.prod(sizes)} of them."
-            )
+            fail(f"the agent is for {S} states; {space} has {math.prod(sizes)} of them.")
         return sizes
 
     def _read(self, observed: Any) -> Any:
@@ -123,9 +121,7 @@ class Played:
         with np.errstate(invalid="ignore"):  # not a number, or too large for a type of integers
             x: Array = np.array(given, space.dtype)
         if given.dtype != x.dtype and x.dtype.kind != "f" and not np.array_equal(x, given):
-            fail(
-                f"an observation has the type {x.dtype} of {space}; the environment gave {observed!r}."
-            )
+            fail(f"an observation has the type {x.dtype} of {space}; it is {observed!r}.")
         return x
 
     def start(self, rng: Any) -> Any:
@@ -165,9 +161,7 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
     """
     raw: Any = getattr(env, "unwrapped", None)
     if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
-        fail(
-            f"an MDP is made of P and initial_state_distrib; {env} has none. Let an agent learn in it."
-        )
+        fail(f"an MDP is made of P and initial_state_distrib; {env} has none.")
     wrapped = env
     while wrapped is not raw:
         if type(wrapped) not in NEUTRAL:

@@ -319,7 +319,7 @@ class Masks:
         closed[positions(closed.size, legal)] = False
         if self._known.setdefault((h, s), closed.tobytes()) != closed.tobytes():
             checks.fail(
-                f"in a table a mask is always the same; in state {s}, period {h} it is now {legal!r}."
+                f"in a table a mask stays the same; in state {s}, period {h} it is now {legal!r}."
             )
         if not self.closed.size:
             self.closed = np.zeros(self._shape, bool)
@@ -379,7 +379,7 @@ class Numbered(Learner):
         self._queue: tuple[list[Any], Ints] = [], np.zeros(1, np.int64)  # and how many are done
 
     def data(self, fitted: Any, sample: bool = True, first: bool = False) -> Any:
-        """The record for a draw, or for the mean, the first one or one that goes on from another."""
+        """The record for a draw, or for the mean, the first or one that goes on from another."""
         now = {"fitted": fitted, "closed": self.masks.closed}
         if not sample:
             now["sigma"] = 0.0

@@ -269,8 +269,8 @@ def chunks(total: int, size: Ints) -> Iterator[tuple[int, int]]:
 
 @contextmanager
 def delayed_interrupt() -> Iterator[list[int]]:
-    """Note Ctrl-C in a list and raise it at the end; a second one is raised at once. This is for the
-    main thread, where nobody else handles it."""
+    """Note Ctrl-C in a list and raise it at the end; a second one is raised at once. This is for
+    the main thread, where nobody else handles it."""
     pressed: list[int] = []
 
     def press(number: int, frame: Any) -> None:

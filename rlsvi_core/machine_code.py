@@ -4,8 +4,8 @@ Numba notices when the file that holds a function changes, but not when a functi
 another file does; and it compiles a whole file again for a comment. Here machine code is kept under
 a fingerprint of the function, which covers its code and every global it uses: numbers, text, arrays
 and tuples of them, the fields of records, the compiled functions that it calls, and all of these in
-a module that it names. So an edit compiles again just what it changes. Other things, such as a list,
-are covered by their name alone. The cache of a user's own functions is not touched.
+a module that it names. So an edit compiles again just what it changes. Other things, such as a
+list, are covered by their name alone. The cache of a user's own functions is not touched.
 
 This rests on private parts of numba, and nothing else does.
 """
@@ -25,8 +25,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 
 @cache
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Return a hash of a function's code, of what it encloses and of the globals it uses, which must
-    be defined above it."""
+    """Return a hash of a function's code, of what it encloses and of the globals it uses, which
+    must be defined above it."""
     found: list[Any] = [_meaning(cell.cell_contents) for cell in function.__closure__ or ()]
     found.append(getattr(function, "inlining", {}))
     codes = [function.__code__]

@@ -160,7 +160,7 @@ def _problem(
         for name in ("sweeps", "redraw"):
             if getattr(options, name) is not None:
                 checks.fail(
-                    f"with a horizon there are no {name}, {getattr(options, name)!r}. Leave out, or H."
+                    f"with a horizon there are no {name}; it is {getattr(options, name)!r}."
                 )
     elif isinstance(phi, Table) and gamma is None:
         checks.fail(

@@ -71,7 +71,7 @@ FLOORS = {
         {"checks"},
         {"mdp", "regression", "optimism"},
         {"features"},
-        {"acting", "envs", "record"},
+        {"envs"},
         {"loop"},
         {"learner"},
         {"gymnasium"},

@@ -181,7 +181,7 @@ class Keeping(Regressions):
         shape = self.kept[0].columns.there.shape[1:] if self.kept else ("actions", "K")
         if X.shape != shape:
             checks.fail(
-                f"features have one shape, {shape}; for {s!r} they have {X.shape}. printed=True takes any."
+                f"features have one shape, {shape}; for {s!r} it is {X.shape}. printed=True takes any."
             )
         if not math.isfinite(np.vdot(X, X)):
             checks.fail(f"features must be finite; for {s!r} they are {X!r}.")

@@ -104,7 +104,7 @@ class Finite(NamedTuple):
         mass = [exact(w) for w in weights]
         if len(values) != len(mass) or not sum(mass) > 0 or min(mass) < 0:
             checks.fail(
-                f"a law has as many weights ≥ 0, some > 0, as values; got {weights!r} for {values!r}."
+                f"a law has as many weights ≥ 0, some > 0, as values; {weights!r} for {values!r}."
             )
         return cls(tuple(exact(v) for v in values), tuple(w / sum(mass) for w in mass))
 

@@ -358,7 +358,7 @@ class Ring(Learner):
         fits = X.ndim == 2 and X.shape[1] == self.K and 1 <= len(X) <= game.most
         if not fits or X.dtype != game.dtype:
             checks.fail(
-                f"a state has 1 to {game.most} rows and {self.K} columns, features and rows cleared, "
+                f"a state has 1 to {game.most} rows and {self.K} columns (features, rows cleared) "
                 f"of type {np.dtype(game.dtype)}; it has shape {X.shape} and type {X.dtype}."
             )
         return X
