@@ -1,7 +1,8 @@
 r"""Where the density or the distribution function of a normal and of a beta distribution cross in
 (0, 1): in floats on a grid, and certified.
 
-Positions are kept as y = log(x/(1 − x)), which has room for crossings that x can't tell from 0 or 1.
+Positions are kept as y = log(x/(1 − x)), which has room for crossings that x can't tell from 0
+or 1.
 
 **Why none is missed.** Write A = α − 1, B = β − 1 and u = log f_N − log f_B for a normal of mean μ
 and variance v. Multiplying the derivative by x(1 − x) gives a cubic with rational coefficients,
@@ -9,8 +10,8 @@ and variance v. Multiplying the derivative by x(1 − x) gives a cubic with rati
 .. math:: x(1-x)\,u'(x) = \tfrac1v x^3 - \tfrac{1+\mu}v x^2 + (\tfrac\mu v + A + B) x - A,
 
 whose real roots are isolated exactly. Between two of them u is monotone, and at the ends of (0, 1)
-its limits are known, so the signs of u at the roots count its zeros. In the same way D = F_N − F_B is
-monotone between density crossings, starts at F_N(0) > 0 and ends at F_N(1) − 1 < 0. Zeros are
+its limits are known, so the signs of u at the roots count its zeros. In the same way D = F_N − F_B
+is monotone between density crossings, starts at F_N(0) > 0 and ends at F_N(1) − 1 < 0. Zeros are
 enclosed by bisection with certified signs, α and β from 10⁻⁶ to 10⁶.
 """
 
@@ -30,7 +31,7 @@ from scipy.stats import norm
 
 from ..checks import fail
 from ..compiled import Floats
-from .balls import Undecided, arb, ctx, exact, fmpq, fmpq_poly, sign
+from .balls import Undecided, arb, ctx, exact, fmpq_poly, sign
 from .order import Beta, Normal
 
 __all__ = [
@@ -42,7 +43,7 @@ __all__ = [
     "find_zeros",
 ]
 
-# ------------------------------------------------------------------------------- on a grid, in floats
+# ----------------------------------------------------------------------------- on a grid, in floats
 
 
 def find_zeros(f: Callable[[Floats], Floats], grid: Floats) -> Floats:
@@ -59,7 +60,7 @@ def find_zeros(f: Callable[[Floats], Floats], grid: Floats) -> Floats:
 
 
 def spread_logits(beta: Beta) -> Floats:
-    """Return logits for a grid: dense around the mean, at the scale of the deviation, and far out."""
+    """Return logits for a grid: dense around the mean by the deviation, and far out."""
     a, b = float(beta.alpha), float(beta.beta)
     deviation = min(1.0, math.sqrt((a + b) / a / b))  # of the logit, roughly
     return np.asarray(logit(a / (a + b)) + deviation * np.sinh(np.linspace(-44, 44, 2000)))
@@ -104,7 +105,7 @@ def cdf_crossings(normal: Normal, beta: Beta) -> Floats:
     return np.asarray(expit(find_zeros(difference, spread_logits(beta))))
 
 
-# ------------------------------------------------------------------------------------------- certified
+# ---------------------------------------------------------------------------------------- certified
 
 DIGITS = 13  # of the logit, absolute: at least as many of x and of 1 − x, relative
 
@@ -146,7 +147,7 @@ class Pair(NamedTuple):
         return constant - arb(a - 1) * log_x - arb(b - 1) * log_1_minus_x
 
     def sign_at_zero(self) -> int:
-        """Return the sign of u as x → 0: f_B vanishes for α > 1, explodes for α < 1, is finite for 1."""
+        """Return the sign of u as x → 0: f_B vanishes for α > 1 and explodes for α < 1."""
         if self.beta.alpha != 1:
             return 1 if self.beta.alpha > 1 else -1
         return sign(lambda: self._normal(arb(0)) + self._beta(arb(0), arb(0)))
@@ -240,11 +241,11 @@ def certify_crossings(normal: Normal, beta: Beta) -> Crossings:
     >>> [round(crossing.x, 4) for crossing in found.cdf], len(found.density)
     ([0.1017, 0.5, 0.8983], 2)
     """
-    shapes = beta.alpha, beta.beta
-    if not fmpq(1, 10**6) <= min(map(exact, shapes)) <= max(map(exact, shapes)) <= 10**6:
+    shapes = float(beta.alpha), float(beta.beta)
+    if not 1e-6 <= min(shapes) <= max(shapes) <= 1e6:
         fail(
             f"""alpha and beta must lie between 1e-6 and 1e6 for a certified answer; they are
-            {float(beta.alpha):g} and {float(beta.beta):g}. Beyond, no precision was tried."""
+            {shapes[0]:g} and {shapes[1]:g}. Beyond, no precision was tried."""
         )
     pair = Pair(normal, beta)
     turns = pair.turning_points()

@@ -43,7 +43,7 @@ __all__ = [
     "least_variance_at_half",
 ]
 
-# ------------------------------------------------------- distributions; parameters are taken exactly
+# ------------------------------------------------------ distributions; parameters are taken exactly
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Beta:
         """Return P(Y ≥ z)."""
         z = to_fraction(z)
         if not 0 < z < 1:
-            return arb(int(z <= 0))
+            return arb(exact(int(z <= 0)))
         a, b = arb(exact(self.alpha)), arb(exact(self.beta))
         if z < self.mean:  # there the tail is large, and its complement far quicker to compute
             return 1 - arb(exact(z)).beta_lower(a, b, regularized=True)
@@ -322,10 +322,10 @@ def exact_gap(X: Distribution, Y: Distribution, z: ArrayLike, digits: int = 15) 
 def least_variance(Y: Beta | DirichletMean) -> float:
     r"""Compute the least variance with which a normal of the same mean is optimistic for Y.
 
-    Of two distributions of the same mean that is optimistic whose share p of largest values exceeds
-    the mean by more, for every p (chapter G). This profile is :math:`\sqrt v\,\varphi(\Phi^{-1}(p))`
-    for the normal, J for Y: so the least v is the largest :math:`(J/\varphi(\Phi^{-1}(p)))^2`, here
-    by a scan in floats. Lemma 1 has v = 1/n.
+    Let J be what the share p of largest values exceeds the mean by, on average times p. Of two
+    distributions of one mean, that with the larger J at every p is optimistic (chapter G). The
+    normal has :math:`J = \sqrt v\,\varphi(\Phi^{-1}(p))`, so the least v is the largest
+    :math:`(J_Y/\varphi(\Phi^{-1}(p)))^2`, found by a scan in floats. Lemma 1 has v = 1/n.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def least_variance_at_half(n: float) -> float:
     return float(np.exp(2 * (gammaln((n + 1) / 2) - gammaln(n / 2 + 1))) / 8)
 
 
-# ---------------------------------------------------------------------------------- a test by samples
+# -------------------------------------------------------------------------------- a test by samples
 
 
 class Comparison(NamedTuple):
