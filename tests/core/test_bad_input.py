@@ -25,15 +25,17 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.features import boxes
 from rlsvi_core.learners.appendix_f import Continual, incremental
-from rlsvi_core.optimism.balls import decide
-from rlsvi_core.optimism.order import (
+from rlsvi_core.optimism import (
     Beta,
     DirichletMean,
     Finite,
     Normal,
+    certify_crossings,
     compare,
-    dirichlet_samples,
+    estimate_gap,
+    least_variance,
 )
+from rlsvi_core.optimism.balls import decide
 from rlsvi_core.regression import GaussianPosterior
 
 PHI = np.random.default_rng(3).standard_normal((4, 3, 2, 5))
@@ -255,15 +257,20 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("game", lambda: Tetris().drop(0)),
     ("alpha_P", lambda: DirichletPrior(np.ones((2, 3, 2, 2)), np.zeros((2, 3, 2, 3)))),
     # optimism
-    ("variance", lambda: Normal.of(0, 0)),
-    ("finite", lambda: Normal.of(math.nan, 1)),
-    ("finite", lambda: Beta.of(1, 1).tail(math.nan)),
-    ("beta", lambda: Beta.of(1, -2.5)),
-    ("weights", lambda: Finite.of([1, 2], [1])),
-    ("weights", lambda: Finite.of([1, 2], [1, -1])),
-    ("whole", lambda: DirichletMean.of([0.5, 1], [0, 1])),
-    ("V must", lambda: DirichletMean.of([1, 1], [0, 2])),
-    ("α must", lambda: dirichlet_samples([0, 0], [0, 1], 5)),
+    ("variance", lambda: Normal(0, 0)),
+    ("finite", lambda: Normal(math.nan, 1)),
+    ("finite", lambda: Beta(1, 1).tail(math.nan)),
+    ("beta", lambda: Beta(1, -2.5)),
+    ("weights", lambda: Finite([1, 2], [1])),
+    ("weights", lambda: Finite([1, 2], [1, -1])),
+    ("whole", lambda: DirichletMean([0.5, 1], [0, 1]).excess(0.5)),
+    ("V must", lambda: DirichletMean([1, 1], [0, 2])),
+    ("α must", lambda: DirichletMean([0, 0], [0, 1])),
+    ("n must", lambda: Beta(1, 2).sample(-1)),
+    ("different", lambda: least_variance(DirichletMean([1, 0], [0, 1]))),
+    ("sample x", lambda: estimate_gap([[1.0, 2.0]], [1.0, 2.0], 0)),
+    ("z must", lambda: estimate_gap(np.arange(200.0), np.arange(200.0), math.nan)),
+    ("1e-6", lambda: certify_crossings(Normal(0, 1), Beta(1e-7, 1))),
     ("100", lambda: compare([1.0] * 99, np.arange(200.0))),
     ("sample y", lambda: compare(np.arange(200.0), [np.nan] * 200)),
     ("error", lambda: compare(np.arange(200.0), np.arange(200.0), error=1.0)),

@@ -23,12 +23,13 @@ from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
 from rlsvi_core.learner import Problem, Weights
 from rlsvi_core.learners.bootstrap import Draw, Weighted
+from rlsvi_core.optimism import Beta, Normal, certify_crossings
 from rlsvi_core.rlsvi import Printed
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.conjecture.toll import looked_at
 from rlsvi_study.judging import verdicts
-from rlsvi_study.lemmas import crossings
+from rlsvi_study.lemmas.printed_lines import count_crossings
 from rlsvi_study.regret.optimism import one_period_gap
 from rlsvi_study.tetris import figures
 from rlsvi_study.traps import toll
@@ -196,7 +197,7 @@ def test_the_laws_are_scipys(scripts):
 
 def times_crossed(alpha, beta):
     """How often the densities, and the distribution functions, cross."""
-    found = crossings.places(alpha, beta)
+    found = count_crossings(alpha, beta)
     return found["densities"], found["functions"]
 
 
@@ -229,11 +230,9 @@ def test_crossings_are_the_certified_ones(scripts):
         seen.add(wanted)
     assert {(0, 1), (1, 1), (2, 1), (3, 1), (2, 3)} <= seen
     for case, (densities, functions, _) in list(zip(cases, there, strict=True))[::12]:
-        for ours, certified in (
-            (densities, crossings.pdf_crossings(*case)),
-            (functions, crossings.cdf_crossings(*case)),
-        ):
-            assert np.allclose(ours, [float(c.logit) for c in certified], rtol=1e-6, atol=1e-6)
+        certified = certify_crossings(Normal.matching(*case), Beta(*case))
+        for ours, theirs in ((densities, certified.density), (functions, certified.cdf)):
+            assert np.allclose(ours, [float(c.logit) for c in theirs], rtol=1e-6, atol=1e-6)
 
 
 def played(rule, weights, pieces):
@@ -550,9 +549,9 @@ def test_crossings_are_counted_on_the_page(widget):
 
     def counted():
         shape = plain(one.get_by_role("slider").get_attribute("aria-valuetext"))
-        zeros = crossings.cdf_crossings(shape, shape)
+        zeros = count_crossings(shape, shape)["cdf"]
         assert numbers(told.inner_text().split(" x = ")[1].split(". ")[0]) == [
-            pytest.approx(c.x, rel=0.01) for c in zeros
+            pytest.approx(x, rel=0.01) for x in zeros
         ]
         assert one.locator(".dot").count() == len(zeros)
         return len(zeros)
