@@ -213,10 +213,6 @@ TOO_LARGE = {
     "random Fourier": lambda: boxes.random_fourier(CUBE, 2, d=10**6),
     "given": lambda: features.PerAction(lambda s: [s], 2, d=10**6),
     "returned": lambda: features.PerAction(lambda s: np.zeros(10**5), 2)(0, 0.5),
-    "one-hot": lambda: features.one_hot(1000, 10**6, 10),
-    "table": lambda: features.Table(np.zeros((2, 1, 1, 40_000))),
-    "for each period": lambda: rlsvi(boxes.random_fourier(CUBE, 4, d=2000), H=100),
-    "computed": lambda: rlsvi(lambda s: np.zeros((2, 10**5)), H=3).act(0, 0.5),
 }
 
 
