@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from rlsvi_core import chain, features, rlsvi
+from rlsvi_core import chain, features
 from rlsvi_core.features import boxes
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed

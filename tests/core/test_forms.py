@@ -572,7 +572,7 @@ def test_incremental_rlsvi_is_the_printed_recursion(nu, prior):
 RHO = {"fresh": 0.0, "as printed": math.sqrt(1 - 0.9**2), "corrected": 0.9, "none": 1.0}
 
 
-class Steps:
+class Written:
     """An MDP of which nothing is known but start and step, which are written down."""
 
     def __init__(self, mdp):
@@ -596,7 +596,7 @@ def test_continual_rlsvi_is_algorithm_13(rho):
         agent = Agent(Continual(Phi, 0.9, rho, LAM, SIGMA), redraw=1, epsilon=0.2, rng=3)
         world, own = np.random.default_rng(4), np.random.default_rng(3)
         compiled = copy.deepcopy(agent)
-        env = Steps(mdp)
+        env = Written(mdp)
         assert same(agent.learn(env, 1, 4, limit=100), compiled.learn(mdp, 1, 4, limit=100))
         s = first_state(mdp.model, world)
         for t in range(100):
