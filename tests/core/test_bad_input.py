@@ -279,6 +279,12 @@ def test_bad_input_is_refused(said, call):
         call()
 
 
+def test_an_error_does_not_fill_the_screen():
+    with pytest.raises(ValueError, match="N must") as refused:
+        chain([0] * 10**5)
+    assert len(str(refused.value)) < 500
+
+
 def test_values_without_bound_are_refused():
     """Features that extrapolate: a state worth twice as much as the one that leads to it."""
     for phi in (np.array([[[1.0]], [[2.0]]]), lambda s: np.array([[1.0 + s]])):
