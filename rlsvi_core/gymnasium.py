@@ -165,7 +165,7 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
     wrapped = env
     while wrapped is not raw:
         if type(wrapped) not in NEUTRAL:
-            fail(f"a table knows no {type(wrapped).__name__} around it. Pass env.unwrapped and H.")
+            fail(f"a table knows no wrapper {type(wrapped).__name__}. Pass env.unwrapped and H.")
         wrapped = wrapped.env
     if H is None and getattr(env, "spec", None) is not None:
         H = env.spec.max_episode_steps

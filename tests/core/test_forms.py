@@ -408,7 +408,8 @@ def test_outcomes_that_repeat_are_transitions_with_weights(phi, arguments, masks
     weighted = Agent(Weighted(problem, 0.3), rng=1)
     informed(agent, masks)
     informed(weighted, masks)
-    data = learner.data(np.zeros((agent.H or 1, S, 4)), True)
+    learner.take_in()
+    data = learner.data(np.zeros((agent.H or 1, S, 4)))
     _draw_weights(data, copy.deepcopy(agent.rng))
     agent.plan()
     order = iter(reversed(range(agent.H)) if agent.H else [0])
@@ -571,6 +572,18 @@ def test_incremental_rlsvi_is_the_printed_recursion(nu, prior):
 RHO = {"fresh": 0.0, "as printed": math.sqrt(1 - 0.9**2), "corrected": 0.9, "none": 1.0}
 
 
+class Written:
+    """An MDP of which nothing is known but start and step, which are written down."""
+
+    def __init__(self, mdp):
+        self.start, self.mdp, self.steps = mdp.start, mdp, []
+
+    def step(self, h, s, a, rng):
+        r, s_next, over = self.mdp.step(h, s, a, rng)
+        self.steps.append((s, a, r, s_next))
+        return r, s_next, over
+
+
 @pytest.mark.parametrize("rho", RHO.values(), ids=RHO)
 def test_continual_rlsvi_is_algorithm_13(rho):
     rng = np.random.default_rng(2)
@@ -582,14 +595,9 @@ def test_continual_rlsvi_is_algorithm_13(rho):
         K, theta, w, data = Phi.shape[2], np.zeros(Phi.shape[2]), np.zeros(Phi.shape[2]), []
         agent = Agent(Continual(Phi, 0.9, rho, LAM, SIGMA), redraw=1, epsilon=0.2, rng=3)
         world, own = np.random.default_rng(4), np.random.default_rng(3)
-        done, observed = [], agent.learner.add
-
-        def add(h, *rest, done=done, observed=observed):
-            done.append(rest)
-            observed(h, *rest)
-
-        agent.learner.add = add
-        agent.learn(mdp, 1, 4, limit=100)
+        compiled = copy.deepcopy(agent)
+        env = Written(mdp)
+        assert same(agent.learn(env, 1, 4, limit=100), compiled.learn(mdp, 1, 4, limit=100))
         s = first_state(mdp.model, world)
         for t in range(100):
             q = Phi[s] @ theta
@@ -597,7 +605,7 @@ def test_continual_rlsvi_is_algorithm_13(rho):
             p = 0.2 / q.size + 0.8 * best / best.sum()
             a = int(np.searchsorted(np.cumsum(p), own.random(), side="right"))
             r, s_next = step(mdp.model, 0, s, a, world)
-            assert done[t][:4] == (s, a, r, s_next)
+            assert env.steps[t] == (s, a, r, s_next)
             data.append((Phi[s, a], r, s_next))
             X = np.array([row for row, _, _ in data])
             b = [r + 0.9 * (Phi[after] @ theta).max() for _, r, after in data]
@@ -610,6 +618,8 @@ def test_continual_rlsvi_is_algorithm_13(rho):
         np.testing.assert_allclose(agent.theta[0], theta, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(agent.values(0, 1), Phi[1] @ theta, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(agent.fitted.w, w, rtol=1e-6, atol=1e-8)
+        compiled.plan()
+        assert same(agent.fitted, compiled.fitted)
 
 
 def test_continual_rlsvi_says_so_when_it_diverges():

@@ -209,8 +209,8 @@ def test_features_have_a_row_for_each_action():
         (Script(first=(ONE + 2, {}), space=Box(0, 1, (1,))), None, "space"),
         (Script(first=(np.zeros(2), {}), space=Box(0, 1, (1,))), None, "space"),
         (Script([(5, 0.5, False, False, {})]), 2, "space"),
-        (Script(first=(np.array([0.7]), {}), space=Box(0, 9, (1,), np.int64)), None, "loses"),
-        (Script(first=(np.array([256]), {}), space=Box(0, 9, (1,), np.uint8)), None, "loses"),
+        (Script(first=(np.array([0.7]), {}), space=Box(0, 9, (1,), np.int64)), None, "type"),
+        (Script(first=(np.array([256]), {}), space=Box(0, 9, (1,), np.uint8)), None, "type"),
         (Script([(1, np.nan, False, False, {})]), 2, "reward"),
         (Script([(1, 0.5, True, {})]), 2, "expected 5"),  # as the older gym had it
         (Script(first=(0, {"action_mask": np.zeros(2, np.int8)})), 2, "action_mask"),

@@ -177,12 +177,12 @@ def test_rows_say_when_digits_are_lost():
     def cubic(s):
         return s ** np.arange(4.0)[None]
 
-    for lam, told in ((1e-6, None), (1e-10, "four digits"), (1e-15, "refused")):
+    for lam, told in ((1e-6, None), (1e-10, "digits"), (1e-15, "refused")):
         agent = rlsvi(cubic, lam, 1.0, gamma=0.5, rng=1)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             if told == "refused":
-                with pytest.raises(ValueError, match="of the largest row"):
+                with pytest.raises(ValueError, match="largest row"):
                     agent.observe(0, 0.3, 0, 1.0, None)
                 continue
             for s in np.linspace(0.3, 0.301, 20):
@@ -196,7 +196,7 @@ def test_what_nothing_follows_is_kept_as_sums():
     for i in range(100):
         agent.observe(0, i / 7, i % 2, 1.0, None if i != 50 else 0.5)
     agent.plan()
-    assert agent.learner.kept[0].used == 1
+    assert len(agent.learner.kept[0].columns.r) == 1
 
 
 @pytest.mark.parametrize("printed", [False, True])
@@ -623,5 +623,5 @@ def test_a_mean_that_does_not_settle_is_mentioned():
     for _ in range(2):
         s, a, r, s_next = rng.integers(4), rng.integers(3), rng.standard_normal(), rng.integers(4)
         agent.observe(0, int(s), int(a), r, int(s_next))
-    with pytest.warns(UserWarning, match="they still changed it after"):
+    with pytest.warns(UserWarning, match="settled"):
         agent.mean_values(0, 0)
