@@ -50,7 +50,7 @@ def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budge
     mdp = chain(N)
     _, env_rng, agent_rng = streams(seed)
     learner = make_agent(agent, features.tabular(mdp), lam, sigma, agent_rng)
-    (first,) = _rewarded_episodes(mdp, learner, env_rng, budget, count=1)
+    (first,) = rewarded_episodes(mdp, learner, env_rng, budget, count=1)
     return [{"unrewarded": min(first - 1, budget), "censored": first > budget}]
 
 
@@ -170,7 +170,7 @@ def _learning_row(
     budget: int,
     played: Sequence[float] = (),
 ) -> Rows:
-    waits = _rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
+    waits = rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
     return [
         {
             "first_reward": min(waits[0], budget),
@@ -180,7 +180,7 @@ def _learning_row(
     ]
 
 
-def _rewarded_episodes(
+def rewarded_episodes(
     mdp: FiniteMDP,
     learner: Agent,
     env_rng: Generator,
@@ -188,7 +188,7 @@ def _rewarded_episodes(
     count: int,
     played: Sequence[float] = (),
 ) -> list[int]:
-    """The first ``count`` episodes with a reward, from 1; budget + 1 for those that never came.
+    """Return the first ``count`` episodes with a reward, from 1; budget + 1 for those that never came.
 
     ``played`` are the rewards of episodes already over.
     """
