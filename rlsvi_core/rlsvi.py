@@ -157,7 +157,7 @@ def _problem(
     checks.positive(lam=lam, sigma=sigma)
     checks.instance("options", options, Options, hint="Pass Options(sweeps=1), say.")
     if phi.H is not None:
-        for name in ("sweeps", "redraw"):
+        for name in ("sweeps", "mean_sweeps", "redraw"):
             if getattr(options, name) is not None:
                 checks.fail(
                     f"with a horizon there are no {name}; it is {getattr(options, name)!r}."
@@ -310,7 +310,7 @@ def lsvi(
     --------
     >>> from rlsvi_core import chain, features
     >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
-    Agent(Sums(H=4, S=5, A=2), by the mean; 0 transitions seen)
+    Agent(Sums(H=4, S=5, A=2), lam=1, sigma=1, gamma=1, by the mean; 0 transitions seen)
     """
     _refuse("lsvi", options, "first")
     lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)

@@ -271,6 +271,10 @@ class Outcomes(counts.Table):
         )
         super().__init__(phi.H, phi.S, phi.A, record)
 
+    @property
+    def settings(self) -> dict[str, str]:
+        return {"kappa": f"{self.record.kappa:g}"} | self.problem.value_range
+
     def reserve(self, episodes: int, steps: int) -> None:
         super().reserve(episodes, steps)
         draw = self.record.draw._replace(data=np.zeros(self.record.seen.state.size))

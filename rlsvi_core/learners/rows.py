@@ -239,7 +239,7 @@ class Rows(Keeping):
     >>> a = agent.act(0, 0.5)
     >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
     >>> agent
-    Agent(Rows(A=2), by draws; 1 transitions seen)
+    Agent(Rows(A=2), lam=1, sigma=0.005, value_range=(0, 1), gamma=0.99, by draws; 1 transitions seen)
     """
 
     def __init__(self, problem: Problem) -> None:

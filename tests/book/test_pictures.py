@@ -53,6 +53,12 @@ def test_what_one_would_see_is_seen(changed):
     assert difference(drawn(), changed())
 
 
+def test_a_change_of_one_colour_channel_is_seen():
+    """A yellow line on white lacks blue alone."""
+    yellow, white = (drawn(1.0, False, name, dpi=100) for name in ("yellow", "white"))
+    assert difference(yellow, white)
+
+
 def test_a_picture_more_or_less_is_a_difference():
     picture = {"data": {"image/png": base64.b64encode(drawn()).decode()}}
     assert not differences([picture, {"text": "so"}], [picture])

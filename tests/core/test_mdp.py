@@ -294,6 +294,14 @@ def test_the_value_of_a_discounted_policy_solves_its_linear_equations(make_mdp, 
     np.testing.assert_allclose(mdp.Q, ahead, rtol=1e-12, atol=1e-12)
 
 
+def test_value_iteration_goes_on_while_any_state_changes():
+    """The last state is still from the first sweep on."""
+    P = np.eye(3)[[0, 0, 2]][:, None]
+    mdp = DiscountedMDP(P, np.array([[1.0], [0.0], [0.0]]), 0.9)
+    np.testing.assert_allclose(mdp.V, [10, 9, 0], rtol=1e-12)
+    np.testing.assert_allclose(mdp.evaluate(np.zeros(3, int)), [10, 9, 0], rtol=1e-12)
+
+
 # --- Ctrl-C ---------------------------------------------------------------------------------
 
 
