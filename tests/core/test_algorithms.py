@@ -8,11 +8,13 @@ sum. Elsewhere it was 1e-13.
 
 import numpy as np
 import pytest
+from reference import Reference
 
 from rlsvi_core import Agent, Options, chain, features, lsvi, rlsvi
 from rlsvi_core import algorithms as plain
 from rlsvi_core.envs.chains import lock
 from rlsvi_core.envs.recommender import Recommender
+from rlsvi_core.learner import Problem, Weights
 from rlsvi_core.learners.appendix_f import Continual, incremental
 
 TOLERANCE = 1e-8
@@ -168,6 +170,43 @@ def test_algorithm_13():
     fast = Agent(Continual(Phi, 0.9, 0.9, 1.0, 0.3), redraw=1, rng=generators()[0])
     assert fast.learn(mdp, 1, generators()[1], limit=200).reward == r.sum() > 0
     assert error(fast.theta[0], theta) < TOLERANCE
+
+
+# ------------------------------------------------------------------ the reference
+
+
+@pytest.mark.parametrize("name", ["algorithm_1", "algorithm_3", "algorithm_11"])
+def test_without_options_the_reference_is_the_plain_algorithm(name, make_mdp):
+    """To the last digits, after one episode and after thirty, and drawn by the same numbers."""
+    Phi = np.random.default_rng(1).standard_normal((4, 5, 3, 6))
+    s, a, r = make_mdp(2, 4, 5, 3).simulate(np.full((4, 5, 3), 1 / 3), 30, rng=2)
+    r[:, -2] += r[:, -1]
+    sigma, gamma = {"algorithm_3": 1.0}.get(name, 0.2), {"algorithm_11": 0.0}.get(name, 1.0)
+    learner = Reference(Problem(features.Table(Phi), 0.5, sigma, gamma))
+    sample = name != "algorithm_3"
+    for l in range(30):
+        if l in (0, 1, 29):
+            rngs = generators()[0], generators()[0]
+            more = (sigma, rngs[0]) if sample else ()
+            theta = getattr(plain, name)(Phi, s[:l], a[:l], r[:l, :4], 0.5, *more)
+            fitted = learner.fit(rngs[1] if sample else None, None)
+            np.testing.assert_allclose(fitted.theta, theta, rtol=1e-12, atol=1e-12)
+            assert rngs[0].random() == rngs[1].random() or not sample
+        for h in range(4):
+            learner.add(h, s[l, h], a[l, h], r[l, h], s[l, h + 1])
+
+
+def test_without_options_the_reference_is_algorithm_7():
+    rng, before = np.random.default_rng(1), np.random.default_rng(2).standard_normal(6)
+    problem = Problem(features.FeatureMap.of(near, None), 0.5, 0.2, 0.9, options=Options(sweeps=1))
+    learner, data = Reference(problem), []
+    for _ in range(20):
+        s, a, r = int(rng.integers(5)), int(rng.integers(2)), rng.standard_normal()
+        data.append((s, a, r, None if rng.random() < 0.3 else int(rng.integers(5))))
+        learner.add(0, *data[-1])
+    found = learner.fit(generators()[0], Weights(before[None], before[None])).theta[0]
+    expected = plain.algorithm_7(near, data, before, 0.5, 0.2, 0.9, generators()[0])
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 # ------------------------------------------------------------------ the recommendation engine
