@@ -66,7 +66,7 @@ def test_what_is_packed_is_the_two_packages():
 # that is not named is a topic, and a file that is not named serves all topics.
 FLOORS = {
     "rlsvi_core": [
-        {"machine_code"},
+        {"algorithms", "machine_code"},
         {"compiled"},
         {"checks"},
         {"mdp", "regression", "optimism"},

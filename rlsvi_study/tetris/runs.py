@@ -57,7 +57,7 @@ from ..engine import Rows, grid, quick, streams, table
 from ..judging.intervals import by_cell, for_all, mean_interval, said
 from ..judging.thresholds import CHOSEN
 from .lspi import ITERATION
-from .ring import WINDOW, AsPrinted, Placements, Reading, Ring
+from .ring import WINDOW, Placements, Reading, Ring
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)  # of two agents
@@ -104,14 +104,13 @@ def learner(
     reading: str = "value",
     targets: str = "sample",
     variance: str = "known",
-    form: type[Ring] | type[AsPrinted] = Ring,
 ) -> Agent:
     """RLSVI with these choices; or LSVI with a schedule, and with the ridge λ."""
     checks.one_of("agent", agent, ("rlsvi", "lsvi"), hint="The paper compares these two.")
     sample, options = agent == "rlsvi", Options(first="prior", sweeps=sweeps, window=window)
     problem = Problem(Placements(game), lam, sigma if sample else 1.0, gamma, options=options)
     return Agent(
-        form(problem, Reading(reading, targets, variance)),
+        Ring(problem, Reading(reading, targets, variance)),
         sample=sample,
         rng=rng,
         **{} if sample else SCHEDULES[schedule],

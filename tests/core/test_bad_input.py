@@ -116,7 +116,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("feature_norm", lambda: suggest_parameters((0, 1), 0.0)),
     ("learner", lambda: Agent(Learner)),
     ("sample", lambda: Agent(rlsvi(PHI).learner, sample="mean")),
-    ("printed", lambda: rlsvi(PHI, printed="no")),
     ("H", lambda: rlsvi(PHI, H=3)),
     ("H", lambda: rlsvi(rows, H=2.5)),
     ("rng", lambda: rlsvi(PHI, rng="a")),

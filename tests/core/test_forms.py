@@ -1,5 +1,4 @@
-"""One algorithm, whatever the learner: each gives the values of the printed form from the same
-draws, and the compiled loop the record of the loop by steps."""
+"""One algorithm, whatever the learner: each gives the values of the reference from the same draws, and the compiled loop the record of the loop by steps."""
 
 import copy
 import math
@@ -7,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reference import reference
 from scipy import stats
 from worlds import (
     LAM,
@@ -36,13 +36,12 @@ from rlsvi_core.learners.counts import Counts
 from rlsvi_core.learners.rows import Rows
 from rlsvi_core.learners.sums import Sums
 from rlsvi_core.mdp import DiscountedMDP, first_state, step
-from rlsvi_core.rlsvi import Printed
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 
-# ------------------------------------------------------------------ every learner is Printed
+# ------------------------------------------------------------------ every learner is the reference
 
 
 @pytest.mark.parametrize(
@@ -59,53 +58,43 @@ def test_the_learner_that_is_taken(world, choice, learner):
     for door in (rlsvi, lsvi):
         phi, arguments = given(world, choice)
         assert type(door(phi, **arguments).learner) is learner
-        assert type(door(phi, **arguments, printed=True).learner) is Printed
-
-
-def test_what_is_not_asked_for_is_not_fitted_as_printed():
-    assert not list(cases(lambda learner: isinstance(learner, Printed)))
 
 
 @pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
 @pytest.mark.parametrize(("world", "choice"), list(cases()))
-def test_every_learner_gives_the_values_of_the_printed_form(world, choice, masks):
+def test_every_learner_gives_the_values_of_the_reference(world, choice, masks):
     phi, arguments = given(world, choice)
     for agent in agents_of(phi, **arguments):
-        printed = Agent(
-            Printed(agent.learner.problem), sample=agent.sample, epsilon=agent.epsilon, rng=3
-        )
-        follow(agent, printed, WORLDS[world][2], masks)
+        follow(agent, reference(agent, rng=3), WORLDS[world][2], masks)
 
 
-def follow(agent, printed, states, masks):
+def follow(agent, slow, states, masks):
     """Observe the same random episodes; before each one, look at everything and act."""
     rng = np.random.default_rng(1)
     for _ in range(10):
         agent.plan()
-        printed.plan()
+        slow.plan()
         for h in range(agent.H or 1):
             for s, seen in enumerate(states):
                 at = h, seen, legal(s, masks)
                 for look in ("values", "mean_values"):
-                    one, two = getattr(agent, look)(*at), getattr(printed, look)(*at)
+                    one, two = getattr(agent, look)(*at), getattr(slow, look)(*at)
                     np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-7)
-                assert agent.act(*at) == printed.act(*at)
-                assert agent.greedy(*at) == printed.greedy(*at)
+                assert agent.act(*at) == slow.act(*at)
+                assert agent.greedy(*at) == slow.greedy(*at)
         if isinstance(agent.learner, (Sums, Rows)):
-            np.testing.assert_allclose(agent.theta, printed.theta, rtol=1e-6, atol=1e-7)
+            np.testing.assert_allclose(agent.theta, slow.theta, rtol=1e-6, atol=1e-7)
         for h, s, a, r, s_next in episode(rng, masks):
-            for one in (agent, printed):
+            for one in (agent, slow):
                 follows = None if s_next is None else states[s_next]
                 one.observe(h, states[s], a, r, follows, legal(s_next, masks))
-    assert same(agent.rng, printed.rng)
+    assert same(agent.rng, slow.rng)
 
 
 def test_rows_that_are_zero_are_data():
     """Of an action that does nothing, say: after it the first episode is over, too."""
-    agents = [
-        rlsvi(lambda s: np.array([[0.0, 0.0], [1.0, s]]), H=1, printed=printed, rng=1)
-        for printed in (False, True)
-    ]
+    fast = rlsvi(lambda s: np.array([[0.0, 0.0], [1.0, s]]), H=1, rng=1)
+    agents = [fast, reference(fast, rng=1)]
     for agent in agents:
         agent.observe(0, 0.5, 0, 1.0, None)
         agent.plan()
@@ -260,8 +249,8 @@ class Doubled(features.PerAction):
 )
 def test_rows_of_a_subclass_are_its_own(phi):
     found = []
-    for printed in (False, True):
-        agent = rlsvi(phi, gamma=0.9, printed=printed, rng=1)
+    fast = rlsvi(phi, gamma=0.9, rng=1)
+    for agent in (fast, reference(fast)):
         agent.observe(0, 2, 1, 1.0, None)
         found.append(agent.mean_values(0, 3))
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)

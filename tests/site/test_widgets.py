@@ -24,7 +24,6 @@ from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
 from rlsvi_core.learner import Problem, Weights
 from rlsvi_core.learners.bootstrap import Draw, Weighted
 from rlsvi_core.optimism import Beta, Normal, certify_crossings
-from rlsvi_core.rlsvi import Printed
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.conjecture.toll import looked_at
@@ -33,6 +32,7 @@ from rlsvi_study.lemmas.printed_lines import count_crossings
 from rlsvi_study.regret.optimism import one_period_gap
 from rlsvi_study.tetris import figures
 from rlsvi_study.traps import toll
+from tests.core.reference import Reference
 
 STATIC = ROOT / "book/_static"
 
@@ -83,15 +83,12 @@ def play(agent, mdp, episodes, uniforms):
     return actions, rewards, furthest
 
 
-class Dealt(Printed):
-    """As printed, with noise that the test deals out, and the sample or the mean in the targets."""
+class Dealt(Reference):
+    """The reference, with the sample or the mean in the targets."""
 
     targets = "sample"
 
-    def noise(self, h, rng):
-        return np.zeros(self.K) if rng is None else rng.standard_normal(self.K)
-
-    def in_targets(self, theta, mean):
+    def weights_in_targets(self, theta, mean):
         return mean if self.targets == "mean" else theta
 
 
@@ -314,7 +311,7 @@ class AtTheToll:
     @property
     def phi(self):
         """Features seen, by period."""
-        return [np.array([t.phi[0] for t in data]) for data in self.rlsvi.learner.kept]
+        return [np.array([t.row[0] for t in data]) for data in self.rlsvi.learner.kept]
 
     def plan(self, draw):
         if self.name == "weights":

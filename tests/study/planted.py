@@ -205,8 +205,8 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         dithering,
         "lsvi",
         lambda _: (
-            lambda Phi, lam=1.0, *, rng, printed=False, **_: rlsvi(
-                Phi, lam, rng=rng, printed=printed, options=Options(first="prior")
+            lambda Phi, lam=1.0, *, rng, **_: rlsvi(
+                Phi, lam, rng=rng, options=Options(first="prior")
             )
         ),
         "3.regret 3.any-basis",
