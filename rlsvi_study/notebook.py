@@ -28,22 +28,11 @@ from rlsvi_core.checks import fail
 from . import engine, style
 from .catalogue import EXPERIMENTS
 from .chain.runs import rewarded_episodes
-from .engine import grid, streams
+from .engine import grid
+from .engine import streams as streams
 from .engine.compare import differs
 from .engine.experiment import Task
 
-__all__ = [
-    "band",
-    "count_equal",
-    "dots",
-    "finish",
-    "lines",
-    "play_until",
-    "stored",
-    "stored_like",
-    "streams",
-    "sweep",
-]
 CLONE = Path(__file__).parents[1]  # has the stored tables, unless the package was installed alone
 SHORTER = "budget"  # the argument that stops a run which has not learned
 _told: set[str] = set()  # what is said once
