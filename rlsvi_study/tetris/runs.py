@@ -42,6 +42,7 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -53,7 +54,7 @@ from rlsvi_core import Agent, Options, Run, checks
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.learner import Problem
 
-from ..engine import Rows, grid, quick, streams, table
+from ..engine import Plot, Rows, grid, quick, streams, table
 from ..judging.intervals import by_cell, for_all, mean_interval, said
 from ..judging.thresholds import CHOSEN
 from .lspi import ITERATION
@@ -374,6 +375,8 @@ _OTHERS_UNKNOWN = grid(rule=_OTHER_RULES, variance=("unknown",))
 _OTHERS_NO_DISCOUNT = grid(rule=_OTHER_RULES, agent=("rlsvi", "lsvi"), gamma=(1.0,))
 _STARTS = grid(start=(0.0, 300.0, 3000.0))
 
+_SCORES = Plot("game", "score", ("agent",), show="mean", ylabel="score, mean of a block")
+
 # The quick runs are the first two blocks of the paper's: two cells, one seed.
 EXPERIMENTS = {
     one.name: one
@@ -388,6 +391,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_PAIR, seeds=range(1), games=100),
             length="games",
+            plot=_SCORES,
         ),
         table(
             "fig14",
@@ -399,6 +403,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_FIGURE_14[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent",), panels=("rule", "reading", "schedule")),
         ),
         table(
             "fig14-tuning",
@@ -410,6 +415,13 @@ EXPERIMENTS = {
             seeds=range(1000, 1003),
             quick=quick(cells=_MINI_TUNING[:2], seeds=range(1000, 1001), games=100),
             length="games",
+            plot=Plot(
+                "score",
+                ("schedule",),
+                panels=("rule", "reading"),
+                show="mean",
+                xlabel="mean score of the last 50 games",
+            ),
         ),
         table(
             "tetris-top-row",
@@ -421,6 +433,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_PAIR, seeds=range(1), games=100),
             length="games",
+            plot=_SCORES,
         ),
         table(
             "tetris-touches",
@@ -432,6 +445,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_TOUCHES[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent", "schedule"), panels=()),
         ),
         table(
             "tetris-overflow-top",
@@ -443,6 +457,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OVERFLOW_TOP[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent", "schedule"), panels=()),
         ),
         table(
             "tetris-readings",
@@ -454,6 +469,12 @@ EXPERIMENTS = {
             seeds=range(6),
             quick=quick(cells=_READINGS[:2], seeds=range(1), games=50),
             length="games",
+            plot=Plot(
+                "score",
+                ("agent", "reading", "targets", "sweeps", "variance", "lam", "sigma"),
+                show="mean",
+                xlabel="mean score of the last 25 games",
+            ),
         ),
         table(
             "tetris-variance",
@@ -465,6 +486,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_UNKNOWN, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=(), panels=()),
         ),
         table(
             "tetris-widths",
@@ -476,6 +498,15 @@ EXPERIMENTS = {
             seeds=range(10),
             quick=quick(cells=_WIDTHS[:2], seeds=range(1), games=100),
             length="games",
+            plot=Plot(
+                "width",
+                "score",
+                ("agent", "schedule"),
+                ("rule", "reading"),
+                show="mean",
+                xlabel="width of the board",
+                ylabel="mean score of the last 50 games",
+            ),
         ),
         table(
             "tetris-schedules",
@@ -487,6 +518,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_OTHER_SCHEDULES[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=()),
         ),
         table(
             "tetris-top-row-schedules",
@@ -498,6 +530,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_OTHERS_UNDER_TOP_ROW[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=()),
         ),
         table(
             "tetris-touches-schedules",
@@ -509,6 +542,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OTHERS_UNDER_TOUCHES, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=()),
         ),
         table(
             "tetris-overflow-top-schedules",
@@ -520,6 +554,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OTHERS_UNDER_OVERFLOW_TOP, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=()),
         ),
         table(
             "tetris-board",
@@ -531,6 +566,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_BOARD[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=("rule",)),
         ),
         table(
             "tetris-board-explores",
@@ -542,6 +578,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_BOARD_EXPLORES[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent", "schedule"), panels=("rule",)),
         ),
         table(
             "tetris-discount",
@@ -553,6 +590,7 @@ EXPERIMENTS = {
             seeds=range(10),
             quick=quick(cells=_DISCOUNTS[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent",), panels=("gamma",)),
         ),
         table(
             "tetris-top-row-discount",
@@ -564,6 +602,7 @@ EXPERIMENTS = {
             seeds=range(10),
             quick=quick(cells=_NO_DISCOUNT, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent",), panels=()),
         ),
         table(
             "tetris-top-row-variance",
@@ -575,6 +614,7 @@ EXPERIMENTS = {
             seeds=range(10),
             quick=quick(cells=_UNKNOWN, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=(), panels=()),
         ),
         table(
             "tetris-other-rules-discount",
@@ -586,6 +626,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OTHERS_NO_DISCOUNT[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent",), panels=("rule",)),
         ),
         table(
             "tetris-other-rules-variance",
@@ -597,6 +638,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OTHERS_UNKNOWN, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=(), panels=("rule",)),
         ),
         table(
             "tetris-optimism",
@@ -608,6 +650,7 @@ EXPERIMENTS = {
             seeds=range(10),
             quick=quick(cells=_STARTS[:2], seeds=range(1), games=50),
             length="games",
+            plot=replace(_SCORES, lines=("start",), panels=()),
         ),
         ITERATION,
     )
