@@ -384,7 +384,7 @@ EXPERIMENTS = {
         table(
             "fig7",
             place="Section 6.2, figure 7",
-            title="Learning to play Tetris on 20 × 10 squares",
+            title="Figure 7 under the rule that the letter excludes: no placement left ends it; greedy LSVI",
             run=learning_curve,
             constants={"schedule": RULES["clears"].schedule, "weights": True} | _LONG,
             cells=_PAIR,
@@ -462,7 +462,7 @@ EXPERIMENTS = {
         table(
             "tetris-readings",
             place="Section 6.2 and appendix D",
-            title="What each reading of Algorithm 7 does, 400 games",
+            title="What each reading of Algorithm 7 does, 400 games, greedy LSVI, under the excluded rule",
             run=learning_curve,
             constants={"schedule": RULES["clears"].schedule} | _SHORT,
             cells=_READINGS,
@@ -479,7 +479,7 @@ EXPERIMENTS = {
         table(
             "tetris-variance",
             place="Appendix D.2",
-            title="RLSVI with an unknown variance, on the seeds of figure 7",
+            title="RLSVI with an unknown variance, under the excluded rule",
             run=learning_curve,
             constants={"agent": "rlsvi"} | _LONG,
             cells=_UNKNOWN,
@@ -511,7 +511,7 @@ EXPERIMENTS = {
         table(
             "tetris-schedules",
             place="Section 6.2, footnote",
-            title="LSVI's other schedules on the seeds of figure 7",
+            title="LSVI's other schedules, under the excluded rule",
             run=learning_curve,
             constants={"agent": "lsvi"} | _LONG,
             cells=_OTHER_SCHEDULES,
@@ -583,7 +583,7 @@ EXPERIMENTS = {
         table(
             "tetris-discount",
             place="Appendix D",
-            title="Other discounts, on seeds of figure 7",
+            title="Other discounts, greedy LSVI, under the excluded rule",
             run=learning_curve,
             constants=_DISCOUNT,
             cells=_DISCOUNTS,
@@ -643,7 +643,7 @@ EXPERIMENTS = {
         table(
             "tetris-optimism",
             place="Section 6.2",
-            title="LSVI with high values at the start",
+            title="Greedy LSVI with high values at the start, under the excluded rule, clears",
             run=optimistic,
             constants=_SHORT,
             cells=_STARTS,
