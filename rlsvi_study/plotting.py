@@ -14,12 +14,13 @@ import seaborn as sns
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from . import StudyError
 from .engine import Experiment, Plot, load
 from .judging.intervals import student
 from .judging.register import typeset
-from .style import COLOUR, NAME, STYLE, digits
+from .style import COLOUR, NAME, STYLE, digits, ink
 
 SYMBOLS = {"lam": "λ", "sigma": "σ", "rho": "ρ", "gamma": "γ"}
 SUMMARIES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -68,10 +69,15 @@ def call(name: str, value: Any) -> str:
     """A setting in words: λ = 0.1, or the rule “top row”."""
     if isinstance(value, str):
         return f"{name} “{value}”"
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        whole = float(value).is_integer() and abs(value) < 1e7
-        value = digits(value) if whole else typeset(f"{value:g}")
+    if not isinstance(value, (bool, np.bool_)) and isinstance(value, (int, float, np.number)):
+        number = float(value)
+        whole = number.is_integer() and abs(number) < 1e7
+        value = digits(number) if whole else typeset(f"{number:g}")
     return f"{SYMBOLS.get(name, name)} = {value}"
+
+
+def unbroken(text: str) -> str:
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def tell_apart(table: pd.DataFrame, names: Sequence[str], width: int, quote: bool) -> pd.Series:
@@ -80,10 +86,15 @@ def tell_apart(table: pd.DataFrame, names: Sequence[str], width: int, quote: boo
 
     def say(cell: dict[str, Any]) -> str:
         texts = [
-            agents.get(value, value) if isinstance(value, str) and not quote else call(name, value)
+            call(name, value)
+            if quote or not isinstance(value, str)
+            else agents.get(value, value)
+            if name == "agent"
+            else value
             for name, value in cell.items()
         ]
-        return textwrap.fill(", ".join(texts), width)
+        text = ", ".join(texts)
+        return text if len(text) <= width else textwrap.fill(", ".join(map(unbroken, texts)), width)
 
     cells = table[list(names)].drop_duplicates()
     texts = {tuple(cell.values()): say(cell) for cell in cells.to_dict("records")}
@@ -128,6 +139,9 @@ def select(experiment: Experiment, scale: str, plot: Plot, table: pd.DataFrame) 
                 f"{experiment.name}: one mark would be of runs that differ in {', '.join(mixed)}. "
                 f"Name that in the plot's lines, panels or where."
             )
+    if plot.from_zero:
+        first = table.groupby([*axes, "seed"], dropna=False).head(1)
+        table = pd.concat([first.assign(**dict.fromkeys(numbers, 0)), table], ignore_index=True)
     table = table.assign(
         line=tell_apart(table, plot.lines, 60, False) if plot.lines else "",
         panel=tell_apart(table, plot.panels, 48, True) if plot.panels else "",
@@ -160,8 +174,10 @@ def describe(part: Part) -> str:
         if name not in {"every", *several} and isinstance(value, (int, float, str, np.number))
         if not isinstance(value, bool)
     ]
-    said += [call("seeds", part.seeds), SUMMARIES[part.plot.show][0]]
-    setting = "; ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in said)
+    what = SUMMARIES[part.plot.show][0]
+    what = what if part.ends or len(part.lines) <= FEW else what.partition(" and ")[0]
+    said += [call("seeds", part.seeds), what]
+    setting = "; ".join(unbroken(text) for text in said)
     title = f"{part.experiment.name}: {part.experiment.title}"
     return "\n".join(line for text in (title, setting) for line in textwrap.wrap(text, 92))
 
@@ -175,8 +191,9 @@ def looks(part: Part) -> dict[str, Any]:
         colours = [COLOUR[agents[line]] for line in lines]
     else:
         texts = part.table[part.plot.lines[0]].dtype.kind not in "iuf"
-        few = texts and len(lines) <= FEW
-        colours = sns.color_palette("colorblind" if few else "viridis", len(lines))
+        colours = sns.color_palette("colorblind", len(lines))
+        if len(lines) > FEW or not texts:
+            colours = [tuple(ink(one)) for one in sns.color_palette("viridis", len(lines))]
     palette = dict(zip(lines, colours, strict=True))
     palette |= {"rlsvi": COLOUR["rlsvi"]} if "rlsvi" in palette else {}
     return {"hue": "line", "hue_order": lines, "palette": palette}
@@ -206,11 +223,19 @@ def fill(ax: Axes, part: Part, own: pd.DataFrame) -> None:
     else:
         sns.lineplot(own, **look, estimator=summary["estimator"], errorbar=None)
     limit = part.experiment.scales[part.scale].constants.get(plot.stop)
-    if limit is not None and own[across if up == "row" else up].max() >= limit:
+    mark, measured = ("row", across) if up == "row" else (across, up)
+    often = own.groupby([mark, "line"])[measured].quantile(0.9)
+    if limit is not None and often.max() >= limit:
         line = ax.axvline if up == "row" else ax.axhline
         line(limit, color="0.4", lw=1, ls=":", label=f"stopped at {digits(limit)}")
     for axis in plot.log:  # after seaborn, which averages on the scale that it finds
         ax.set(**{f"{axis}scale": "log"})
+        low, high = getattr(ax, f"get_{axis}lim")()
+        if high < 100 * low:  # few powers of ten, so others have a name too
+            along = getattr(ax, f"{axis}axis")
+            along.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+            along.set_major_formatter(lambda x, _: typeset(f"{x:g}"))
+            along.set_minor_formatter(NullFormatter())
     ax.set(title=own.panel.iloc[0], xlabel=plot.xlabel or SYMBOLS.get(across, across))
     ax.set(ylabel="" if up == "row" else plot.ylabel or SYMBOLS.get(up, up))
 

@@ -375,7 +375,7 @@ EXPERIMENTS = {
             cells=grid(noise=("deviation",), rho=(0.0,)) + grid(noise=_NOISE, rho=_SMALL),
             seeds=range(1, 51),
             quick=quick(cells=grid(noise=_NOISE, rho=(0.0, 0.04)), seeds=range(1, 3)),
-            plot=replace(_BY_N, x="rho", lines=("noise",), xlabel="ρ"),
+            plot=replace(_BY_N, x="rho", lines=("noise",), log="y", xlabel="ρ"),
         ),
         table(
             "fig10",

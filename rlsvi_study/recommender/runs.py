@@ -196,6 +196,7 @@ _CURVES = Plot(
     "regret",
     ("arm",),
     show="mean",
+    from_zero=True,
     xlabel="customer",
     ylabel="cumulative regret (likes)",
 )
