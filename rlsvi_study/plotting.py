@@ -228,16 +228,20 @@ def fill(ax: Axes, part: Part, own: pd.DataFrame) -> None:
     if limit is not None and often.max() >= limit:
         line = ax.axvline if up == "row" else ax.axhline
         line(limit, color="0.4", lw=1, ls=":", label=f"stopped at {digits(limit)}")
-    for axis in plot.log:  # after seaborn, which averages on the scale that it finds
+    ax.set(title=own.panel.iloc[0], xlabel=plot.xlabel or SYMBOLS.get(across, across))
+    ax.set(ylabel="" if up == "row" else plot.ylabel or SYMBOLS.get(up, up))
+
+
+def scale(ax: Axes, log: str) -> None:
+    """Make axes logarithmic. A few powers of ten have other numbers between them."""
+    for axis in log:
         ax.set(**{f"{axis}scale": "log"})
         low, high = getattr(ax, f"get_{axis}lim")()
-        if high < 100 * low:  # few powers of ten, so others have a name too
+        if high < 100 * low:
             along = getattr(ax, f"{axis}axis")
             along.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
             along.set_major_formatter(lambda x, _: typeset(f"{x:g}"))
             along.set_minor_formatter(NullFormatter())
-    ax.set(title=own.panel.iloc[0], xlabel=plot.xlabel or SYMBOLS.get(across, across))
-    ax.set(ylabel="" if up == "row" else plot.ylabel or SYMBOLS.get(up, up))
 
 
 def compose(figure: Any, part: Part) -> None:
@@ -255,6 +259,8 @@ def compose(figure: Any, part: Part) -> None:
             ax.get_legend().remove()
     for ax in grid.flat[len(panels) :]:
         ax.remove()
+    for ax in grid.flat[: len(panels)]:  # after seaborn, which averages on the scale that it finds
+        scale(ax, part.plot.log)
     if named:
         columns = max(1, min(5, 90 // (8 + max(map(len, named)))))
         figure.legend(named.values(), named, loc="outside lower center", ncols=columns)
