@@ -51,16 +51,16 @@ class Part(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        return list(self.table.line.unique()) if self.plot.lines else []
+        return list(self.table["_line"].unique()) if self.plot.lines else []
 
     @property
     def panels(self) -> list[str]:
-        return list(self.table.panel.unique())
+        return list(self.table["_panel"].unique())
 
     @property
     def height(self) -> float:
         """So many inches it needs."""
-        marks = self.table.row.nunique() * max(1.0, len(self.lines) / 4)
+        marks = self.table["_row"].nunique() * max(1.0, len(self.lines) / 4)
         down = -(-len(self.panels) // 2) * max(PANEL, 0.8 + 0.3 * marks)
         return 1.2 + down + 0.1 * len(self.lines)
 
@@ -143,9 +143,9 @@ def select(experiment: Experiment, scale: str, plot: Plot, table: pd.DataFrame) 
         first = table.groupby([*axes, "seed"], dropna=False).head(1)
         table = pd.concat([first.assign(**dict.fromkeys(numbers, 0)), table], ignore_index=True)
     table = table.assign(
-        line=tell_apart(table, plot.lines, 60, False) if plot.lines else "",
-        panel=tell_apart(table, plot.panels, 48, True) if plot.panels else "",
-        row=tell_apart(table, rows, 40, False) if rows else "",
+        _line=tell_apart(table, plot.lines, 60, False) if plot.lines else "",
+        _panel=tell_apart(table, plot.panels, 48, True) if plot.panels else "",
+        _row=tell_apart(table, rows, 40, False) if rows else "",
     )
     return Part(experiment, scale, plot, axes, table, ends)
 
@@ -182,7 +182,7 @@ def describe(part: Part) -> str:
     return "\n".join(line for text in (title, setting) for line in textwrap.wrap(text, 92))
 
 
-def looks(part: Part) -> dict[str, Any]:
+def choose_look(part: Part) -> dict[str, Any]:
     """Colours, and dashes if they are few, of the lines: those of the book for agents."""
     lines, agents = part.lines, {name: agent for agent, name in NAME.items()}
     if not lines:
@@ -196,18 +196,18 @@ def looks(part: Part) -> dict[str, Any]:
             colours = [tuple(ink(one)) for one in sns.color_palette("viridis", len(lines))]
     palette = dict(zip(lines, colours, strict=True))
     palette |= {"rlsvi": COLOUR["rlsvi"]} if "rlsvi" in palette else {}
-    return {"hue": "line", "hue_order": lines, "palette": palette}
+    return {"hue": "_line", "hue_order": lines, "palette": palette}
 
 
 def fill(ax: Axes, part: Part, own: pd.DataFrame) -> None:
     """One panel."""
-    plot, lines, look = part.plot, part.lines, looks(part)
+    plot, lines, look = part.plot, part.lines, choose_look(part)
     summary = SUMMARIES[plot.show][1]
-    across, up = (plot.x, "row") if isinstance(plot.y, tuple) else (plot.x, plot.y)
+    across, up = (plot.x, "_row") if isinstance(plot.y, tuple) else (plot.x, plot.y)
     look |= {"x": across, "y": up, "ax": ax}
-    style = {"style": "line", "style_order": lines} if lines else {}
-    if up == "row":
-        order = list(part.table.row.unique())
+    style = {"style": "_line", "style_order": lines} if lines else {}
+    if up == "_row":
+        order = list(part.table["_row"].unique())
         bars = {"linestyle": "none", "markersize": 4, "err_kws": {"lw": 1.5}}
         sns.pointplot(own, **look, **summary, order=order, dodge=len(lines) > 1 and 0.5, **bars)
     elif plot.show == "runs" and part.ends:
@@ -223,16 +223,16 @@ def fill(ax: Axes, part: Part, own: pd.DataFrame) -> None:
     else:
         sns.lineplot(own, **look, estimator=summary["estimator"], errorbar=None)
     limit = part.experiment.scales[part.scale].constants.get(plot.stop)
-    mark, measured = ("row", across) if up == "row" else (across, up)
-    often = own.groupby([mark, "line"])[measured].quantile(0.9)
+    mark, measured = ("_row", across) if up == "_row" else (across, up)
+    often = own.groupby([mark, "_line"])[measured].quantile(0.9)
     if limit is not None and often.max() >= limit:
-        line = ax.axvline if up == "row" else ax.axhline
+        line = ax.axvline if up == "_row" else ax.axhline
         line(limit, color="0.4", lw=1, ls=":", label=f"stopped at {digits(limit)}")
-    ax.set(title=own.panel.iloc[0], xlabel=plot.xlabel or SYMBOLS.get(across, across))
-    ax.set(ylabel="" if up == "row" else plot.ylabel or SYMBOLS.get(up, up))
+    ax.set(title=own["_panel"].iloc[0], xlabel=plot.xlabel or SYMBOLS.get(across, across))
+    ax.set(ylabel="" if up == "_row" else plot.ylabel or SYMBOLS.get(up, up))
 
 
-def scale(ax: Axes, log: str) -> None:
+def make_logarithmic(ax: Axes, log: str) -> None:
     """Make axes logarithmic. A few powers of ten have other numbers between them."""
     for axis in log:
         ax.set(**{f"{axis}scale": "log"})
@@ -252,7 +252,7 @@ def compose(figure: Any, part: Part) -> None:
     grid = figure.subplots(down, across, squeeze=False, sharex=not rows, sharey=True)
     named: dict[str, Any] = {}
     for ax, panel in zip(grid.flat, panels, strict=False):
-        fill(ax, part, part.table[part.table.panel == panel])
+        fill(ax, part, part.table[part.table["_panel"] == panel])
         handles, labels = ax.get_legend_handles_labels()
         named |= dict(zip(labels, handles, strict=True))
         if ax.get_legend():
@@ -260,7 +260,7 @@ def compose(figure: Any, part: Part) -> None:
     for ax in grid.flat[len(panels) :]:
         ax.remove()
     for ax in grid.flat[: len(panels)]:  # after seaborn, which averages on the scale that it finds
-        scale(ax, part.plot.log)
+        make_logarithmic(ax, part.plot.log)
     if named:
         columns = max(1, min(5, 90 // (8 + max(map(len, named)))))
         figure.legend(named.values(), named, loc="outside lower center", ncols=columns)
