@@ -149,6 +149,7 @@ class Plot:
     show: Literal["median", "mean", "runs"] = "median"  # and 10 to 90%; and 95% interval; each run
     log: Literal["", "x", "y", "xy"] = ""
     where: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # the values that are drawn
+    from_zero: bool = False  # whether runs begin at (0, 0), as sums do
     stop: str = ""  # the constant at which runs are stopped: drawn if one of them is
     xlabel: str = ""
     ylabel: str = ""
