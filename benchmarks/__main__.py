@@ -110,7 +110,7 @@ class Followers:
 
 def flops(agent, followers: Followers) -> int:
     """Additions, multiplications, divisions and roots of one episode of the fast form."""
-    H, _, A, K = agent.learner.Phi.shape
+    H, _, A, K = agent.learner.record.Phi.shape
     look_ups = len(followers.pairs) * (2 * A * K + 2 * K)  # values, and their share of A'b
     solves = H * 2 * K * K
     rotations = H * (3 * K * (K - 1) + 6 * K)
