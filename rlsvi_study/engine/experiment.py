@@ -105,7 +105,7 @@ class Scale:
         except (TypeError, ValueError) as error:
             fail(
                 f"settings are finite numbers, texts, truth values and None by name; {error}. "
-                "Constants may be lists of them."
+                "The constants may be lists of them."
             )
         # Copies: what the caller does with his own later is of no consequence.
         object.__setattr__(self, "constants", constants)

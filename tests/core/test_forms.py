@@ -239,13 +239,18 @@ class Pairs(features.OneHot):
         return super().__call__(h, s // 2)
 
 
+class PairsAgain(Pairs):
+    """With nothing of its own."""
+
+
 class Doubled(features.PerAction):
     def __call__(self, h, s):
         return 2 * super().__call__(h, s)
 
 
 @pytest.mark.parametrize(
-    "phi", [Pairs(H, S, A), Pairs(None, S, A), Doubled(lambda s: [1.0, s], A, 2)]
+    "phi",
+    [Pairs(H, S, A), Pairs(None, S, A), PairsAgain(H, S, A), Doubled(lambda s: [1.0, s], A, 2)],
 )
 def test_rows_of_a_subclass_are_its_own(phi):
     found = []
