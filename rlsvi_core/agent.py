@@ -1,13 +1,12 @@
 r"""Algorithm 2 and its kin, once: plan, play an episode, remember it.
 
 **The loop** is written twice: to be read, by steps in Python (:meth:`Agent.learn`), for any
-environment; and compiled, of a learner's parts, for a finite MDP (:func:`rlsvi_core.loop.compiled_loop`). Every step
-uses one uniform draw of the agent's stream and at least one of the environment's, so one changed
-action does not shift all later draws.
+environment; and compiled, of a learner's parts, for a finite MDP
+(:func:`rlsvi_core.loop.compiled_loop`). Every step uses one uniform draw of the agent's stream and
+at least one of the environment's, so one changed action does not shift all later draws.
 
-**Ctrl-C** waits for compiled code, which ends after a tenth of a second with whole episodes. A loop by
-steps it ends at once: the record has the episodes before. A learner adds a transition at once or not
-at all, and ``plan`` assigns once, so wherever it strikes no transition is taken in twice.
+**Ctrl-C** waits for the end of an episode, so that learner and record agree: compiled code looks
+for it ten times a second, a loop by steps after each episode. There a second one is raised at once.
 """
 
 import math
@@ -28,6 +27,7 @@ from .loop import (
     bar,
     choose,
     chunks,
+    delayed_interrupt,
     empty_run,
     highest,
     part,
@@ -393,7 +393,7 @@ class Agent:
         changed = isinstance(world, FiniteMDP) and type(world) is not FiniteMDP
         if exact.any() and (self.H is None or changed or not hasattr(world, "evaluate")):
             checks.fail(
-                f"exact takes a horizon and a FiniteMDP, no subclass; this is {self!r} on {world!r}."
+                f"exact takes a horizon and a FiniteMDP, no subclass; it is {self!r} on {world!r}."
             )
         if not self.transitions and self.rng is not rng:
             _mention_coupling(self.rng, rng)
@@ -484,14 +484,17 @@ class Agent:
         done: Callable[[int], object],
     ) -> None:
         """Algorithms 2, 4, 5, 8 and 12, from line 2 on, for each entry of the record."""
-        for i in range(len(run.reward)):
-            self.plan()  # line 2; Algorithm 8, line 3
-            run.expected[i] = np.nan
-            if exact[i]:
-                run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
-            self._episode(env, limit, rng, run, i, learning=True)
-            self._begin()
-            done(1)
+        with delayed_interrupt() as pressed:
+            for i in range(len(run.reward)):
+                self.plan()  # line 2; Algorithm 8, line 3
+                run.expected[i] = np.nan
+                if exact[i]:
+                    run.expected[i] = env.initial @ env.evaluate(self.policy())[0]
+                self._episode(env, limit, rng, run, i, learning=True)
+                self._begin()
+                done(1)
+                if pressed:
+                    break
 
     def _episode(
         self, env: Any, limit: int | None, rng: Generator, run: Run, i: int, learning: bool

@@ -18,11 +18,13 @@ from .compiled import Array, Floats, Generator
 
 LARGEST = 1e100  # of numbers; what is above 0 is at least one over it
 MOST = 10**9  # of things counted, and of numbers in an array
+SHOWN = 400  # characters of an error
 
 
 def fail(message: str, error: type[Exception] = ValueError) -> NoReturn:
-    """Raise an error; one of a value that fills a screen says so once."""
-    raise error(" ".join(message.split()))
+    """Raise an error, cut where a value would fill the screen."""
+    line = " ".join(message.split())
+    raise error(line if len(line) <= SHOWN else f"{line[:SHOWN]}…")
 
 
 def warn(message: str) -> None:

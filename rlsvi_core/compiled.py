@@ -1,5 +1,5 @@
 """One decorator for every hot loop: compiled by numba, kept for the next process, and compiled again
-when a source changes.
+when something changes that it uses (``machine_code.py``).
 
 Loops are plain, without BLAS and fastmath: the same inputs give the same bits as long as numpy,
 numba and the machine are the same, and elsewhere wherever only ``+ − × ÷ √`` and numpy's generators
@@ -8,13 +8,9 @@ are used (tables computed on aarch64 were verified on x86_64). Not promised is t
 exploration, the recommendation engine's answers, and numpy's gamma and beta draws.
 """
 
-import hashlib
-import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -46,34 +42,16 @@ def _inlining() -> dict[str, bool]:
 INLINING = _inlining()
 
 
-@cache
-def _folder(package: str) -> str:
-    """Where machine code is kept: numba does not see when a function changes in another file that
-    one calls, so all sources of this package and of the function's name a folder. None: nowhere."""
-    found = hashlib.sha256()
-    for name in sorted({"rlsvi_core", package}):
-        file = getattr(sys.modules.get(name), "__file__", None)
-        for source in (
-            sorted(Path(file).parent.rglob("*.py")) if file and "." not in package else ()
-        ):
-            found.update(source.read_bytes())
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = root / "rlsvi_core" / found.hexdigest()[:16]
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    return str(folder) if os.access(folder, os.W_OK) else ""
-
-
 def jit(function: Function) -> Function:
     """Compile a function at its first call, and keep the machine code for the next process."""
-    folder = _folder(function.__module__.partition(".")[0])
-    usual = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = folder
-    try:
-        kept = bool(folder) and os.path.exists(function.__code__.co_filename)
-        return numba.njit(function, cache=kept, **getattr(function, "inlining", {}))  # type: ignore
-    finally:
-        numba.config.CACHE_DIR = usual
+    compiled: Any = numba.njit(function, **getattr(function, "inlining", {}))
+    # What keeps machine code rests on private parts of numba. Where they have moved, every process
+    # compiles for itself.
+    with suppress(ImportError, AttributeError):
+        from .machine_code import keep
+
+        keep(compiled)
+    return compiled  # type: ignore[no-any-return]
 
 
 def inlined(function: Function) -> Function:

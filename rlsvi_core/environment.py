@@ -4,9 +4,10 @@ An environment has ``start(rng)``, which returns the first state, and ``step(h, 
 returns the reward, the next state and whether the episode is over: False, True if nothing of value
 follows, or ``"cut"`` if only the clock ran out, so that the next state keeps its value. It may have
 ``S`` and ``A``, the numbers of states and actions, ``H``, the number of steps after which the clock
-runs out, and ``legal(h, s)``, the numbers of the actions allowed (no mask of 0 and 1), None for all. It may write into its
-states: an agent sees copies, which it must not write into. A :class:`~rlsvi_core.mdp.FiniteMDP` and a
-:class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and a Gymnasium environment is taken as one.
+runs out, and ``legal(h, s)``, the numbers of the actions allowed (no mask of 0 and 1), None for all.
+It may write into its states: an agent sees copies, which it must not write into. A
+:class:`~rlsvi_core.mdp.FiniteMDP` and a :class:`~rlsvi_core.mdp.DiscountedMDP` are environments, and
+a Gymnasium environment is taken as one.
 """
 
 import copy
@@ -40,9 +41,7 @@ def entered(env: Any, learner: Learner, gamma: float | None, rng: Any) -> tuple[
         mine = getattr(learner, name)
         given = _size(env, name)
         if None not in (mine, given) and mine != given:
-            checks.fail(
-                f"the agent is made for {name} = {mine}; the environment {env!r} has {name} = {given}."
-            )
+            checks.fail(f"the agent is made for {name} = {mine}; {env!r} has {name} = {given}.")
     if (
         isinstance(env, DiscountedMDP)
         and gamma is not None

@@ -63,7 +63,7 @@ class Played:
         A = learner.A
         if not isinstance(space, Discrete) or A not in (None, space.n):
             fail(
-                f"actions are from Discrete({A or 'n'}); the environment has {space}. Wrap or discretise it."
+                f"actions are from Discrete({A or 'n'}); they are from {space}. Wrap the environment."
             )
         self.env = env
         self.A = int(space.n)
@@ -164,13 +164,11 @@ def finite_mdp(env: Any, H: int | None = None) -> FiniteMDP:
     """
     raw: Any = getattr(env, "unwrapped", None)
     if not hasattr(raw, "P") or not hasattr(raw, "initial_state_distrib"):
-        fail(
-            f"an MDP is made of P and initial_state_distrib; {env} has none. Let an agent learn in it."
-        )
+        fail(f"an MDP is made of P and initial_state_distrib; {env} has none.")
     wrapped = env
     while wrapped is not raw:
         if type(wrapped) not in NEUTRAL:
-            fail(f"a table knows no {type(wrapped).__name__} around it. Pass env.unwrapped and H.")
+            fail(f"a table knows no wrapper {type(wrapped).__name__}. Pass env.unwrapped and H.")
         wrapped = wrapped.env
     if H is None and getattr(env, "spec", None) is not None:
         H = env.spec.max_episode_steps

@@ -18,8 +18,8 @@ The learners of the paper fit the same :class:`Problem`: with targets
     \qquad b_i = r_i \text{ if nothing follows},
 
 where the next value may be truncated to a range, a Gaussian posterior for θ. They differ in what
-they keep: transitions (``rlsvi``), sums over them, counts, or rows of features (``learners``).
-These give the same weights from the same draws.
+they keep: sums over transitions, counts, or rows of features (:mod:`rlsvi_core.learners`). All give
+the weights of :mod:`rlsvi_core.algorithms` from the same draws.
 
 Where states and actions are numbers a learner is a record and three compiled functions of it,
 ``fit(data, rng)``, which returns by how much the last of several sweeps changed the values,
@@ -267,12 +267,12 @@ class Regressions(Learner):
         if self.H is None and before is not None and before.theta.size:  # else K was not known
             theta[:] = before.theta
             mean[:] = before.mean
-        after = self.in_targets(theta, mean)[0] if self.H is None else np.zeros(self.K)
+        after = theta[0] if self.H is None else np.zeros(self.K)
         for h, noise in self.fits(rng, before):  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
             last = theta[h].copy()
             mean[h], theta[h] = self.solve(h, after, noise)
             check_growth(theta[h])
-            after = self.in_targets(theta, mean)[h]
+            after = theta[h]
             change = np.abs(theta[h] - last).max()
             size = np.abs(theta[h]).max()
             if self.H is None and change <= (ROUNDING * size if rng is None else 0.0):
@@ -305,10 +305,6 @@ class Regressions(Learner):
     def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
         """The mean and the draw that the noise gives, with the weights ``after`` in the targets."""
         raise NotImplementedError
-
-    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
-        """The weights whose values stand in the targets: the sample, as printed."""
-        return theta
 
 
 def positions(A: int, legal: Any) -> Array:
@@ -345,7 +341,7 @@ class Masks:
         closed[positions(closed.size, legal)] = False
         if self._known.setdefault((h, s), closed.tobytes()) != closed.tobytes():
             checks.fail(
-                f"in a table a mask is always the same; in state {s}, period {h} it is now {legal!r}."
+                f"in a table a mask stays the same; in state {s}, period {h} it is now {legal!r}."
             )
         if not self.closed.size:
             self.closed = np.zeros(self._shape, bool)
@@ -405,7 +401,7 @@ class Numbered(Learner):
         self._queue: tuple[list[Any], Ints] = [], np.zeros(1, np.int64)  # and how many are done
 
     def data(self, fitted: Any, sample: bool = True, first: bool = False) -> Any:
-        """The record for a draw, or for the mean, the first one or one that goes on from another."""
+        """The record for a draw, or for the mean, the first or one that goes on from another."""
         now = {"fitted": fitted, "closed": self.masks.closed}
         if not sample:
             now["sigma"] = 0.0

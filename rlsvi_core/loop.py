@@ -11,10 +11,12 @@ where :math:`\eta \to 0` puts equal mass on all maximisers. Greedy is :math:`\ep
 Ties are broken uniformly: Example 1 depends on it.
 
 Ctrl-C waits for the end of a compiled call: a piece of some episodes, all of which are then in the
-record.
+record. By steps ``delayed_interrupt`` makes it wait.
 """
 
 import math
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -330,12 +332,10 @@ def loop(
 
 
 def made(function: Any, **parts: Any) -> Any:
-    """A function compiled with these parts for globals of its name: a function of its own, and not
-    one inside another, whose machine code numba would not keep."""
-    name = "_".join(f"{part.__module__}.{part.__name__}" for part in parts.values())
+    """A function compiled with these parts for globals of its name, and with a name of its own."""
     own = FunctionType(function.__code__, {**function.__globals__, **parts})
+    name = "_".join(f"{part.__module__}.{part.__name__}" for part in parts.values())
     own.__qualname__ = f"{function.__name__}_{name}"
-    own.__module__ = next(iter(parts.values())).__module__
     return jit(own)
 
 
@@ -366,6 +366,29 @@ def chunks(total: int, size: Ints) -> Iterator[tuple[int, int]]:
         took = time.perf_counter() - began
         size[0] = max(1, math.floor((stop - start) * min(CHUNK / max(took, 1e-9), 10)))
         start = stop
+
+
+@contextmanager
+def delayed_interrupt() -> Iterator[list[int]]:
+    """Note Ctrl-C in a list and raise it at the end; a second one is raised at once. This is for
+    the main thread, where nobody else handles it."""
+    pressed: list[int] = []
+
+    def press(number: int, frame: Any) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(number)
+
+    in_main = threading.current_thread() is threading.main_thread()
+    if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed
+    finally:
+        if signal.getsignal(signal.SIGINT) is press:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -206,7 +206,7 @@ def check_ridge(square: float, ridge: float, before: float = 0.0) -> None:
     if ridge < LEAST_RIDGE * square:
         checks.fail(f"{found}; its share must be at least {LEAST_RIDGE:g}. Raise lam or sigma.")
     if SAFE_RIDGE * before <= ridge < SAFE_RIDGE * square:
-        checks.warn(f"{found}; below a share of {SAFE_RIDGE:g} the first values are rough.")
+        checks.warn(f"{found}; below a share of {SAFE_RIDGE:g} first values lose digits.")
 
 
 class GaussianPosterior:

@@ -101,13 +101,7 @@ class PSRL(Table):
     ) -> None:
         if r not in self.prior.support:
             checks.fail(
-                " ".join(
-                    [
-                        f"PSRL's rewards are one of {list(self.prior.support)}" + ";",
-                        f"r is {r:g}" + ".",
-                        "Make the prior with the support of these rewards, and none that are terminal.",
-                    ]
-                )
+                f"PSRL's rewards are one of {list(self.prior.support)}, none terminal; r is {r:g}."
             )
         super().add(h, s, a, r, s_next)
 
@@ -158,13 +152,7 @@ class UCBVI(Table):
     ) -> None:
         if r > 0:
             checks.fail(
-                " ".join(
-                    [
-                        "ucbvi takes 0 as the largest value" + ";",
-                        f"a reward is {r:g}" + ".",
-                        "Subtract the largest reward from all.",
-                    ]
-                )
+                f"ucbvi takes 0 as the largest reward; r is {r:g}. Subtract the largest from all."
             )
         super().add(h, s, a, r, s_next)
 

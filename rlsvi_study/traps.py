@@ -184,15 +184,7 @@ def needle(vectors: ArrayLike, hidden: int, H: int) -> tuple[FiniteMDP, Floats]:
     inner = v @ v.T
     largest = np.abs(inner - np.eye(m)).max()
     if largest > gamma + 1e-12:
-        fail(
-            " ".join(
-                [
-                    "vectors have length 1 and pairwise products within ±1/4" + ";",
-                    f"one product is off by {largest:.3g}" + ".",
-                    "Orthonormal vectors always do.",
-                ]
-            )
-        )
+        fail(f"vectors have length 1 and products within ±1/4; one is off by {largest:.3g}.")
     C = np.where(np.eye(m, dtype=bool), 0.0, inner + 2 * gamma)
     P, R = np.zeros((H, m + 1, m, m + 1)), np.zeros((H, m + 1, m, m + 1))
     for b in range(m):

@@ -256,9 +256,7 @@ class Tetris:
         self.model = _model(width, height, pieces, rule)
         needed = int(self.model.size.max())
         if not needed <= width <= 62:
-            fail(
-                f"with pieces {pieces} the width is from {needed} to 62, the bits of a row; it is {width}."
-            )
+            fail(f"with pieces {pieces} the width is from {needed} to 62; it is {width}.")
         self.width = width
         self.height = height
         self.pieces = pieces

@@ -84,10 +84,10 @@ class FeatureMap:
         if features.H is not None and H not in (None, features.H):
             fail(f"H is the features' own, {features.H}; H={H} was given. Leave it out.")
         phi: FeatureMap = features
-        own = vars(type(phi))
-        ours = isinstance(phi, (OneHot, PerAction, Table)) and phi.__module__ != __name__
-        if ours and "__call__" in own and "compact" not in own:
-            phi = Called(phi)
+        for kind in (Table, PerAction, OneHot):
+            kept = type(phi).compact is kind.compact
+            if isinstance(phi, kind) and kept and type(phi).__call__ is not kind.__call__:
+                phi = Called(phi)
         return phi if H in (None, phi.H) else phi._over(H)
 
     def _over(self, H: int | None) -> "FeatureMap":

@@ -100,6 +100,11 @@ def _fit_each(data: Forgetting, rng: Generator) -> float:
     if data.sigma > 0.0:
         fill_noise(rng, z)
     for h in range(H):  # Algorithm 1 draws from the last period on
+        for k in range(K):
+            if data.U[h, k, k] < 1e-300:
+                raise ArithmeticError(
+                    "where no data come the prior is forgotten. Pass prior='kept', or a falling nu."
+                )
         draw(data.U[h], data.U[h, :, K], data.sigma, z[H - 1 - h], data.fitted.theta[h])
     return 0.0
 

@@ -66,9 +66,10 @@ with k the pair itself. With others, and :math:`c(s, a)` the coefficients of its
 .. math:: v_h = \Bigl(\sum_{s,a} W c^\top c + \text{diag}(G)\Bigr)^{-1}
     \Bigl(\sum_{s,a} Y c^\top + (G_k t_k)_k\Bigr), \qquad \tilde Q_h = C_h v_h .
 
-**Pairs that span all others: where the bootstrap's imagined visits are made.** Among the rows :math:`\phi(s, a)` that an agent may meet, K that span them, :math:`B`, such that
-every row is a combination :math:`c = \phi B^{-1}` of them with coefficients of at most 2 in size (a
-barycentric spanner; Awerbuch and Kleinberg 2004). Rows are taken one after another: if a row has a
+**Pairs that span all others: where the bootstrap's imagined visits are made.** Among the rows
+:math:`\phi(s, a)` that an agent may meet, K that span them, :math:`B`, such that every row is a
+combination :math:`c = \phi B^{-1}` of them with coefficients of at most 2 in size (a barycentric
+spanner; Awerbuch and Kleinberg 2004). Rows are taken one after another: if a row has a
 larger coefficient, it replaces the pair in question. Each time the volume :math:`|\det B|` at least
 doubles, so that there are few replacements.
 

@@ -1,7 +1,7 @@
 r"""Algorithms 1, 3 and 7 for features computed on the fly: rows in arrays, fits by matrix products.
 
-The same weights as ``Printed`` from the same draws, for any feature map with a fixed number of
-actions A. A map with ``blocks`` = B has rows that are zero outside one of B blocks of
+The same weights as the plain algorithms from the same draws, for any feature map with a fixed
+number of actions A. A map with ``blocks`` = B has rows that are zero outside one of B blocks of
 :math:`d = K/B` columns. State features crossed with actions have B = A and one :math:`\phi(s)` of
 length d; rows of no special kind have B = 1 and d = K. In both cases the values of all actions at s
 are the A entries of :math:`X \theta^\top` with X of shape (A/B, d) and θ of shape (B, d), and the
@@ -143,7 +143,7 @@ def _value(s: Any) -> Any:
 
 
 class Rows(Regressions):
-    """Keeps its transitions in arrays; the same weights as ``Printed``.
+    """Keeps its transitions in arrays; the same weights as the plain algorithms.
 
     Examples
     --------
@@ -194,7 +194,8 @@ class Rows(Regressions):
         shape = self.kept[0].columns.there.shape[1:] if self.kept else ("actions", "K")
         if X.shape != shape:
             checks.fail(
-                f"features have one shape, {shape}; for {s!r} they have {X.shape}. printed=True takes any."
+                f"features have one shape, {shape}; for {s!r} it is {X.shape}. "
+                "Return a row for each action; legal(h, s) says which are allowed."
             )
         if not math.isfinite(np.vdot(X, X)):
             checks.fail(f"features must be finite; for {s!r} they are {X!r}.")

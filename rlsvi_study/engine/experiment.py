@@ -72,36 +72,14 @@ class Task(NamedTuple):
         kept, compared and written is the same whether or not a sweep was interrupted."""
         label = self.label
         if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
-            fail(
-                " ".join(
-                    [
-                        "a run must return a list of dicts, at least one row" + ";",
-                        f"it returned {rows!r}" + ".",
-                        "Let it end in return [{'reward': 1.0}], say.",
-                    ]
-                )
-            )
+            fail(f"a run returns a list of dicts, at least one row; it returned {rows!r}.")
         if twice := {name for row in rows for name in row} & label.keys():
             fail(
-                " ".join(
-                    [
-                        "a run's rows get its cell and seed as columns" + ";",
-                        f"they have {', '.join(sorted(twice))} already" + ".",
-                        "Leave that to the engine.",
-                    ]
-                )
+                f"the engine adds a run's cell and seed; its rows have {', '.join(sorted(twice))}."
             )
         for name, value in ((name, row[name]) for row in rows for name in row):
             if not (value is None or isinstance(value, (bool, int, float, str, np.generic))):
-                fail(
-                    " ".join(
-                        [
-                            "rows hold numbers, texts, truth values and None" + ";",
-                            f"{name} is {value!r}" + ".",
-                            "Take it apart, one value to a column.",
-                        ]
-                    )
-                )
+                fail(f"rows hold numbers, texts, truth values and None; {name} is {value!r}.")
         return [label | row for row in _read_again(rows)]
 
     def __str__(self) -> str:
@@ -118,15 +96,7 @@ class Scale:
     def __post_init__(self) -> None:
         seeds = self.seeds
         if not (isinstance(seeds, range) and seeds.step == 1 and 0 <= seeds.start < seeds.stop):
-            fail(
-                " ".join(
-                    [
-                        "seeds must be a range, in steps of 1" + ";",
-                        f"it is {seeds!r}" + ".",
-                        "Try range(20).",
-                    ]
-                )
-            )
+            fail(f"seeds are a range in steps of 1; it is {seeds!r}. Try range(20).")
         try:
             constants, grid = dict(self.constants), tuple(map(dict, self.grid))
             as_json(constants, allow_nan=False)
@@ -134,37 +104,18 @@ class Scale:
             cells = {frozenset(cell.items()) for cell in read}
         except (TypeError, ValueError) as error:
             fail(
-                " ".join(
-                    [
-                        "settings are finite numbers, texts, truth values and None by name, and constants "
-                        "may be lists of them" + ";",
-                        str(error) + ".",
-                        "Name what you mean, and make it in the run.",
-                    ]
-                )
+                f"settings are finite numbers, texts, truth values and None by name; {error}. "
+                "The constants may be lists of them."
             )
         # Copies: what the caller does with his own later is of no consequence.
         object.__setattr__(self, "constants", constants)
         object.__setattr__(self, "grid", grid)
         if any("seed" in each for each in (constants, *grid)):
-            fail(
-                " ".join(
-                    [
-                        "a run gets its seed from the seeds" + ";",
-                        "a setting is named seed" + ".",
-                        "Rename it.",
-                    ]
-                )
-            )
+            fail("a run gets its seed from the seeds; a setting is named seed. Rename it.")
         if not 0 < len(cells) == len(grid):
             fail(
-                " ".join(
-                    [
-                        "there must be at least one cell, each once" + ";",
-                        f"of {len(grid)}, {len(cells)} are distinct" + ".",
-                        "Use grid(), and ({},) where nothing varies.",
-                    ]
-                )
+                f"cells are at least one, each once; of {len(grid)}, {len(cells)} are distinct. "
+                "Use grid(), and ({},) where nothing varies."
             )
 
     @property
@@ -198,6 +149,7 @@ class Plot:
     show: Literal["median", "mean", "runs"] = "median"  # and 10 to 90%; and 95% interval; each run
     log: Literal["", "x", "y", "xy"] = ""
     where: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # the values that are drawn
+    from_zero: bool = False  # whether runs begin at (0, 0), as sums do
     stop: str = ""  # the constant at which runs are stopped: drawn if one of them is
     xlabel: str = ""
     ylabel: str = ""
@@ -225,40 +177,20 @@ class Experiment:
         ):
             if not re.fullmatch(form, name):
                 fail(
-                    " ".join(
-                        [
-                            "the name of an experiment or a scale names files: letters, digits and '-', "
-                            "and not 'verdicts'" + ";",
-                            f"it is {name!r}" + ".",
-                            "Keep other words for the title.",
-                        ]
-                    )
+                    f"the name of an experiment or a scale names files; it is {name!r}. "
+                    "Use letters, digits and '-', and not 'verdicts'."
                 )
         for scale in self.scales.values():
             if self.length is not None and self.length not in scale.constants:
                 fail(
-                    " ".join(
-                        [
-                            f"{self.name}: length must be one of the constants" + ";",
-                            f"it is {self.length!r}" + ".",
-                            "Or leave it out: runs are then not cut.",
-                        ]
-                    )
+                    f"{self.name}: length is one of the constants; it is {self.length!r}. "
+                    "Without it runs are not cut."
                 )
             for axes in {tuple(cell) for cell in scale.grid}:
                 try:
                     signature(self.run).bind(**{"seed": 0} | scale.constants | dict.fromkeys(axes))
                 except (TypeError, ValueError) as error:  # no function; a builtin's are not known
-                    fail(
-                        " ".join(
-                            [
-                                f"{self.name}: run is called with seed, every constant and every axis"
-                                + ";",
-                                str(error) + ".",
-                                "Change its arguments, the constants or the grid.",
-                            ]
-                        )
-                    )
+                    fail(f"{self.name}: run takes seed, constants and axes; {error}.")
         sources_of(self.run)  # sees its modules as they are now, when they have just been loaded
 
     @property
@@ -300,15 +232,7 @@ def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     """Every combination of the axes' values, the first axis slowest."""
     for name, values in axes.items():
         if isinstance(values, str):  # which would be one cell a letter
-            fail(
-                " ".join(
-                    [
-                        "an axis lists its values" + ";",
-                        f"{name} is {values!r}" + ".",
-                        "Put it into a list.",
-                    ]
-                )
-            )
+            fail(f"an axis lists its values; {name} is {values!r}. Put it into a list.")
     return tuple(dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
 
 

@@ -132,14 +132,8 @@ def sources_in(folder: Path, study: str = "") -> Sources:
         files[file.relative_to(folder).as_posix()] = _seen[file][1] if spec else _hash(file)
         if len(files) > MOST_FILES:
             fail(
-                " ".join(
-                    [
-                        "a study has a folder of its own, since every Python file in it and below counts"
-                        + ";",
-                        f"{folder} has more than {MOST_FILES} of them" + ".",
-                        "Move the study, and what it imports.",
-                    ]
-                ),
+                f"every Python file in a study's folder and below counts; {folder} has more than "
+                f"{MOST_FILES}. Move the study, and what it imports.",
                 StudyError,
             )
     return Sources(folder, files, study)
@@ -151,15 +145,7 @@ def sources_of(run: Callable[..., Any], data: Iterable[str] = ()) -> Sources:
         run = run.func
     run = inspect.unwrap(run)
     if not isinstance(run, FunctionType):
-        fail(
-            " ".join(
-                [
-                    "an experiment's run must be a function" + ";",
-                    f"it is {run!r}" + ".",
-                    "Write one with 'def'.",
-                ]
-            )
-        )
+        fail(f"an experiment's run is a function; it is {run!r}. Write one with 'def'.")
     own = Path(run.__code__.co_filename).resolve()
     if any(own.is_relative_to(package) for package in PACKAGES.values()):
         return Sources(own.parent, {})
@@ -212,13 +198,8 @@ def _hash_of_typed(function: FunctionType) -> str:
         inspect.getsource(function)
     except OSError:
         fail(
-            " ".join(
-                [
-                    "a run has a source, so that edits are noticed" + ";",
-                    f"that of {function.__name__} cannot be found" + ".",
-                    "Write it in a file, or in a notebook as a 'def'.",
-                ]
-            )
+            f"a run has a source, so that edits are noticed; none is found of {function.__name__}. "
+            "Write it in a file, or in a notebook as a 'def'."
         )
     space = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
     texts, due = {}, {"": function}

@@ -49,13 +49,8 @@ def _sample(values: Any, infinite: bool) -> np.ndarray:
     x = numbers("values", values)
     if x.ndim != 1 or x.size == 0 or np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
         fail(
-            " ".join(
-                [
-                    "an interval needs at least one value and no NaN" + ";",
-                    f"values are {values!r}" + ".",
-                    "Give censored runs as infinity, and ask for their median.",
-                ]
-            )
+            f"an interval needs at least one value and no NaN; values are {values!r}. "
+            "Give censored runs as infinity, and ask for their median."
         )
     return x
 
@@ -120,15 +115,7 @@ def _columns(table: Any, by: Any) -> Any:
         and names
         and all(isinstance(name, str) and name in table for name in names)
     ):
-        fail(
-            " ".join(
-                [
-                    f"columns are some of {', '.join(map(str, table))}" + ";",
-                    f"got {by!r}" + ".",
-                    "Check the names.",
-                ]
-            )
-        )
+        fail(f"columns are some of {', '.join(map(str, table))}; it is {by!r}.")
     return by if isinstance(by, str) else list(by)
 
 

@@ -25,15 +25,17 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.features import boxes
 from rlsvi_core.learners.appendix_f import Continual, incremental
-from rlsvi_core.optimism.balls import decide
-from rlsvi_core.optimism.order import (
+from rlsvi_core.optimism import (
     Beta,
     DirichletMean,
     Finite,
     Normal,
+    certify_crossings,
     compare,
-    dirichlet_samples,
+    estimate_gap,
+    least_variance,
 )
+from rlsvi_core.optimism.balls import decide
 from rlsvi_core.regression import GaussianPosterior
 
 PHI = np.random.default_rng(3).standard_normal((4, 3, 2, 5))
@@ -114,7 +116,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("feature_norm", lambda: suggest_parameters((0, 1), 0.0)),
     ("learner", lambda: Agent(Learner)),
     ("sample", lambda: Agent(rlsvi(PHI).learner, sample="mean")),
-    ("printed", lambda: rlsvi(PHI, printed="no")),
     ("H", lambda: rlsvi(PHI, H=3)),
     ("H", lambda: rlsvi(rows, H=2.5)),
     ("rng", lambda: rlsvi(PHI, rng="a")),
@@ -155,7 +156,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("episodes", lambda: rlsvi(PHI).learn(MDP, 10**12)),
     ("start", lambda: rlsvi(PHI).learn("chain", 1)),
     ("start", lambda: rlsvi(PHI).learn(FiniteMDP, 1)),
-    ("features", lambda: rlsvi(PHI).learn(chain(4), 1)),
+    ("made for S", lambda: rlsvi(PHI).learn(chain(4), 1)),
     ("made for A", lambda: rlsvi(HOT).learn(Own((0.0, 0, False), A=3), 1)),
     ("made for S", lambda: rlsvi(HOT).learn(Own((0.0, 0, False), S=4, A=2), 1)),
     ("a row for each", lambda: rlsvi(lambda s: np.ones((1, 2)), H=4).learn(MDP, 1)),
@@ -165,8 +166,8 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("one length", lambda: rlsvi(TIMELESS).learn(MDP, 1, limit=3)),
     ("limit", lambda: rlsvi(TIMELESS).learn(lock(3), 1, limit=0)),
     ("environment's H", lambda: rlsvi(TIMELESS).learn(Own((0.0, 0, False), 2.5), 1)),
-    ("same discount", lambda: rlsvi(TIMELESS).learn(ENDLESS, 1, limit=3)),
-    ("same discount", lambda: rlsvi(HOT).evaluate(ENDLESS, 1)),
+    ("discount", lambda: rlsvi(TIMELESS).learn(ENDLESS, 1, limit=3)),
+    ("discount", lambda: rlsvi(HOT).evaluate(ENDLESS, 1)),
     ("must end", lambda: rlsvi(TIMELESS, gamma=0.9).learn(ENDLESS, 1)),
     ("horizon", lambda: rlsvi(TIMELESS, gamma=0.9).learn(ENDLESS, 1, limit=3, exact=True)),
     ("reward", lambda: rlsvi(HOT).learn(Own((math.nan, 0, False)), 1)),
@@ -198,8 +199,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("support", lambda: FiniteMDP(P0, edited(R0, (1, 0, 0, 0), 3), support=(0, 1))),
     ("support", lambda: FiniteMDP(P0, R0, terminal=[0, -1], support=(0, 1))),
     ("H", lambda: FiniteMDP.stationary(P0[0], R0[0], H=None)),
-    ("Q", lambda: FiniteMDP.stationary(np.eye(99)[:, None], np.ones((99, 1)), 10**9).Q),
-    ("episodes", lambda: MDP.simulate(np.zeros((4, 3), int), 10**9)),
     ("policy", lambda: MDP.evaluate(np.zeros((4, 3)))),  # of floats
     ("policy", lambda: MDP.evaluate(np.zeros((3, 4), int))),
     ("policy", lambda: MDP.simulate(np.full((4, 3, 2), 0.25), 1)),
@@ -234,7 +233,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("vector", lambda: features.PerAction(lambda s: [[1.0, s]], 2, 2).compact(0, 0.5)),
     # the posterior
     ("lam", lambda: GaussianPosterior(2, lam=0)),
-    ("features", lambda: GaussianPosterior(2).add_row([1.0], 0.0)),
+    ("shape", lambda: GaussianPosterior(2).add_row([1.0], 0.0)),
     ("finite", lambda: GaussianPosterior(2).add_row([1.0, math.nan], 0.0)),
     ("z must", lambda: GaussianPosterior(2).draw([1.0, math.nan])),
     # environments
@@ -255,15 +254,20 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("game", lambda: Tetris().drop(0)),
     ("alpha_P", lambda: DirichletPrior(np.ones((2, 3, 2, 2)), np.zeros((2, 3, 2, 3)))),
     # optimism
-    ("variance", lambda: Normal.of(0, 0)),
-    ("finite", lambda: Normal.of(math.nan, 1)),
-    ("finite", lambda: Beta.of(1, 1).tail(math.nan)),
-    ("beta", lambda: Beta.of(1, -2.5)),
-    ("weights", lambda: Finite.of([1, 2], [1])),
-    ("weights", lambda: Finite.of([1, 2], [1, -1])),
-    ("whole", lambda: DirichletMean.of([0.5, 1], [0, 1])),
-    ("V must", lambda: DirichletMean.of([1, 1], [0, 2])),
-    ("α must", lambda: dirichlet_samples([0, 0], [0, 1], 5)),
+    ("variance", lambda: Normal(0, 0)),
+    ("finite", lambda: Normal(math.nan, 1)),
+    ("finite", lambda: Beta(1, 1).tail(math.nan)),
+    ("beta", lambda: Beta(1, -2.5)),
+    ("weights", lambda: Finite([1, 2], [1])),
+    ("weights", lambda: Finite([1, 2], [1, -1])),
+    ("whole", lambda: DirichletMean([0.5, 1], [0, 1]).excess(0.5)),
+    ("V must", lambda: DirichletMean([1, 1], [0, 2])),
+    ("α must", lambda: DirichletMean([0, 0], [0, 1])),
+    ("n must", lambda: Beta(1, 2).sample(-1)),
+    ("different", lambda: least_variance(DirichletMean([1, 0], [0, 1]))),
+    ("sample x", lambda: estimate_gap([[1.0, 2.0]], [1.0, 2.0], 0)),
+    ("z must", lambda: estimate_gap(np.arange(200.0), np.arange(200.0), math.nan)),
+    ("1e-6", lambda: certify_crossings(Normal(0, 1), Beta(1e-7, 1))),
     ("100", lambda: compare([1.0] * 99, np.arange(200.0))),
     ("sample y", lambda: compare(np.arange(200.0), [np.nan] * 200)),
     ("error", lambda: compare(np.arange(200.0), np.arange(200.0), error=1.0)),
@@ -279,6 +283,12 @@ REFUSED = [  # what is said about a call; one value for each rule
 def test_bad_input_is_refused(said, call):
     with pytest.raises((ValueError, TypeError, IndexError), match=said):
         call()
+
+
+def test_an_error_does_not_fill_the_screen():
+    with pytest.raises(ValueError, match="N must") as refused:
+        chain([0] * 10**5)
+    assert len(str(refused.value)) < 500
 
 
 def test_values_without_bound_are_refused():
@@ -413,7 +423,7 @@ def test_masks_in_a_table_of_states_do_not_change(phi):
     agent.observe(0, 0, 0, 1.0, 2)
     agent.observe(0, 0, 0, 1.0, 1)
     agent.observe(0, 0, 0, 1.0, 1, [0])
-    with pytest.raises(ValueError, match="the same at every visit"):
+    with pytest.raises(ValueError, match="mask"):
         agent.observe(0, 0, 0, 1.0, 1, [1])
     assert agent.transitions == 5
 
@@ -427,7 +437,7 @@ def test_an_epsilon_that_was_set_is_checked_when_it_is_used():
 
 
 def test_a_clock_that_stops_before_the_horizon_is_mentioned():
-    with pytest.warns(UserWarning, match="after 1 of 4 steps"):
+    with pytest.warns(UserWarning, match="cut after 1"):
         rlsvi(HOT, rng=1).learn(Own((0.0, 0, "cut")), 1)
 
 

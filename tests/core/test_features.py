@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from rlsvi_core import chain, features, rlsvi
+from rlsvi_core import chain, features
 from rlsvi_core.features import boxes
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -207,10 +207,6 @@ TOO_LARGE = {
     "random Fourier": lambda: boxes.random_fourier(CUBE, 2, d=10**6),
     "given": lambda: features.PerAction(lambda s: [s], 2, d=10**6),
     "returned": lambda: features.PerAction(lambda s: np.zeros(10**5), 2)(0, 0.5),
-    "one-hot": lambda: features.one_hot(1000, 10**6, 10),
-    "table": lambda: features.Table(np.zeros((2, 1, 1, 40_000))),
-    "for each period": lambda: rlsvi(boxes.random_fourier(CUBE, 4, d=2000), H=100),
-    "computed": lambda: rlsvi(lambda s: np.zeros((2, 10**5)), H=3).act(0, 0.5),
 }
 
 

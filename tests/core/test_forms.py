@@ -1,11 +1,11 @@
-"""One algorithm, whatever the learner: each gives the values of the printed form from the same
-draws, and the compiled loop the record of the loop by steps."""
+"""One algorithm, whatever the learner: each gives the values of the reference from the same draws, and the compiled loop the record of the loop by steps."""
 
 import copy
 import math
 
 import numpy as np
 import pytest
+from reference import reference
 from scipy import stats
 from worlds import (
     LAM,
@@ -35,13 +35,12 @@ from rlsvi_core.learners.counts import Counts
 from rlsvi_core.learners.rows import Rows
 from rlsvi_core.learners.sums import Sums
 from rlsvi_core.mdp import DiscountedMDP, first_state, step
-from rlsvi_core.rlsvi import Printed
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 
-# ------------------------------------------------------------------ every learner is Printed
+# ------------------------------------------------------------------ every learner is the reference
 
 
 @pytest.mark.parametrize(
@@ -58,53 +57,43 @@ def test_the_learner_that_is_taken(world, choice, learner):
     for door in (rlsvi, lsvi):
         phi, arguments = given(world, choice)
         assert type(door(phi, **arguments).learner) is learner
-        assert type(door(phi, **arguments, printed=True).learner) is Printed
-
-
-def test_what_is_not_asked_for_is_not_fitted_as_printed():
-    assert not list(cases(lambda learner: isinstance(learner, Printed)))
 
 
 @pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
 @pytest.mark.parametrize(("world", "choice"), list(cases()))
-def test_every_learner_gives_the_values_of_the_printed_form(world, choice, masks):
+def test_every_learner_gives_the_values_of_the_reference(world, choice, masks):
     phi, arguments = given(world, choice)
     for agent in agents_of(phi, **arguments):
-        printed = Agent(
-            Printed(agent.learner.problem), sample=agent.sample, epsilon=agent.epsilon, rng=3
-        )
-        follow(agent, printed, WORLDS[world][2], masks)
+        follow(agent, reference(agent, rng=3), WORLDS[world][2], masks)
 
 
-def follow(agent, printed, states, masks):
+def follow(agent, slow, states, masks):
     """Observe the same random episodes; before each one, look at everything and act."""
     rng = np.random.default_rng(1)
     for _ in range(10):
         agent.plan()
-        printed.plan()
+        slow.plan()
         for h in range(agent.H or 1):
             for s, seen in enumerate(states):
                 at = h, seen, legal(s, masks)
                 for look in ("values", "mean_values"):
-                    one, two = getattr(agent, look)(*at), getattr(printed, look)(*at)
+                    one, two = getattr(agent, look)(*at), getattr(slow, look)(*at)
                     np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-7)
-                assert agent.act(*at) == printed.act(*at)
-                assert agent.greedy(*at) == printed.greedy(*at)
+                assert agent.act(*at) == slow.act(*at)
+                assert agent.greedy(*at) == slow.greedy(*at)
         if isinstance(agent.learner, (Sums, Rows)):
-            np.testing.assert_allclose(agent.theta, printed.theta, rtol=1e-6, atol=1e-7)
+            np.testing.assert_allclose(agent.theta, slow.theta, rtol=1e-6, atol=1e-7)
         for h, s, a, r, s_next in episode(rng, masks):
-            for one in (agent, printed):
+            for one in (agent, slow):
                 follows = None if s_next is None else states[s_next]
                 one.observe(h, states[s], a, r, follows, legal(s_next, masks))
-    assert same(agent.rng, printed.rng)
+    assert same(agent.rng, slow.rng)
 
 
 def test_rows_that_are_zero_are_data():
     """Of an action that does nothing, say: after it the first episode is over, too."""
-    agents = [
-        rlsvi(lambda s: np.array([[0.0, 0.0], [1.0, s]]), H=1, printed=printed, rng=1)
-        for printed in (False, True)
-    ]
+    fast = rlsvi(lambda s: np.array([[0.0, 0.0], [1.0, s]]), H=1, rng=1)
+    agents = [fast, reference(fast, rng=1)]
     for agent in agents:
         agent.observe(0, 0.5, 0, 1.0, None)
         agent.plan()
@@ -249,18 +238,23 @@ class Pairs(features.OneHot):
         return super().__call__(h, s // 2)
 
 
+class PairsAgain(Pairs):
+    """With nothing of its own."""
+
+
 class Doubled(features.PerAction):
     def __call__(self, h, s):
         return 2 * super().__call__(h, s)
 
 
 @pytest.mark.parametrize(
-    "phi", [Pairs(H, S, A), Pairs(None, S, A), Doubled(lambda s: [1.0, s], A, 2)]
+    "phi",
+    [Pairs(H, S, A), Pairs(None, S, A), PairsAgain(H, S, A), Doubled(lambda s: [1.0, s], A, 2)],
 )
 def test_rows_of_a_subclass_are_its_own(phi):
     found = []
-    for printed in (False, True):
-        agent = rlsvi(phi, gamma=0.9, printed=printed, rng=1)
+    fast = rlsvi(phi, gamma=0.9, rng=1)
+    for agent in (fast, reference(fast)):
         agent.observe(0, 2, 1, 1.0, None)
         found.append(agent.mean_values(0, 3))
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
@@ -553,6 +547,18 @@ def test_incremental_rlsvi_is_the_printed_recursion(nu, prior):
 RHO = {"fresh": 0.0, "as printed": math.sqrt(1 - 0.9**2), "corrected": 0.9, "none": 1.0}
 
 
+class Written:
+    """An MDP of which nothing is known but start and step, which are written down."""
+
+    def __init__(self, mdp):
+        self.start, self.mdp, self.steps = mdp.start, mdp, []
+
+    def step(self, h, s, a, rng):
+        r, s_next, over = self.mdp.step(h, s, a, rng)
+        self.steps.append((s, a, r, s_next))
+        return r, s_next, over
+
+
 @pytest.mark.parametrize("rho", RHO.values(), ids=RHO)
 def test_continual_rlsvi_is_algorithm_13(rho):
     rng = np.random.default_rng(2)
@@ -564,14 +570,9 @@ def test_continual_rlsvi_is_algorithm_13(rho):
         K, theta, w, data = Phi.shape[2], np.zeros(Phi.shape[2]), np.zeros(Phi.shape[2]), []
         agent = Agent(Continual(Phi, 0.9, rho, LAM, SIGMA), redraw=1, epsilon=0.2, rng=3)
         world, own = np.random.default_rng(4), np.random.default_rng(3)
-        done, observed = [], agent.learner.add
-
-        def add(h, *rest, done=done, observed=observed):
-            done.append(rest)
-            observed(h, *rest)
-
-        agent.learner.add = add
-        agent.learn(mdp, 1, 4, limit=100)
+        compiled = copy.deepcopy(agent)
+        env = Written(mdp)
+        assert same(agent.learn(env, 1, 4, limit=100), compiled.learn(mdp, 1, 4, limit=100))
         s = first_state(mdp.model, world)
         for t in range(100):
             q = Phi[s] @ theta
@@ -579,7 +580,7 @@ def test_continual_rlsvi_is_algorithm_13(rho):
             p = 0.2 / q.size + 0.8 * best / best.sum()
             a = int(np.searchsorted(np.cumsum(p), own.random(), side="right"))
             r, s_next = step(mdp.model, 0, s, a, world)
-            assert done[t][:4] == (s, a, r, s_next)
+            assert env.steps[t] == (s, a, r, s_next)
             data.append((Phi[s, a], r, s_next))
             X = np.array([row for row, _, _ in data])
             b = [r + 0.9 * (Phi[after] @ theta).max() for _, r, after in data]
@@ -592,6 +593,8 @@ def test_continual_rlsvi_is_algorithm_13(rho):
         np.testing.assert_allclose(agent.theta[0], theta, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(agent.values(0, 1), Phi[1] @ theta, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(agent.fitted.w, w, rtol=1e-6, atol=1e-8)
+        compiled.plan()
+        assert same(agent.fitted, compiled.fitted)
 
 
 def test_continual_rlsvi_says_so_when_it_diverges():

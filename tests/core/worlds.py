@@ -111,9 +111,9 @@ def episode(rng, masks=False):
 
 @pytest.fixture(autouse=True)
 def short_means(monkeypatch):
-    """Twelve sweeps for a mean without a horizon, because the printed form takes long for 1000."""
+    """Twelve sweeps for a mean without a horizon, because the reference takes long for 1000."""
     monkeypatch.setattr(learner, "most_sweeps", lambda gamma: 12)
-    warnings.filterwarnings("ignore", "the mean is where sweeps")
+    warnings.filterwarnings("ignore", "the mean has not settled")
 
 
 def copied(agent):
