@@ -19,10 +19,10 @@ and whose weights :math:`\theta^+` stand in its targets:
 RLSVI and LSVI differ in one line, sample or mean, and the linear bandit of appendix E (Algorithm
 11) is RLSVI with :math:`\gamma = 0`.
 
-:mod:`rlsvi_core.algorithms` has the algorithms line by line. They rebuild A and b from all data, at a
-cost that grows with every transition. The entry points take a learner that computes the same weights
-from the same draws (:mod:`rlsvi_core.learners`): for a table or one-hot features at a cost that does
-not grow, and for features computed on the fly at one that grows slower.
+:mod:`rlsvi_core.algorithms` has the algorithms line by line. They rebuild A and b from all data, at
+a cost that grows with every transition. The entry points take a learner that computes the same
+weights from the same draws (:mod:`rlsvi_core.learners`): for a table or one-hot features at a cost
+that does not grow, and for features computed on the fly at one that grows slower.
 
 **Which λ and σ?** Pass the range of optimal values, ``value_range=(low, high)``, and scale features
 to norm 1. The guide has what was measured, in one table of choices.

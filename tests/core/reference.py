@@ -22,7 +22,7 @@ class Transition(NamedTuple):
 
 
 class Reference(Learner):
-    """A learner that keeps its transitions in lists; it solves any :class:`rlsvi_core.learner.Problem`."""
+    """A learner that keeps its transitions in lists, for any ``rlsvi_core.learner.Problem``."""
 
     def __init__(self, problem):
         phi = problem.features

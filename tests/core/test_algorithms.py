@@ -1,9 +1,9 @@
 """The plain algorithms are textbook formulas, and the fast learners play as they do.
 
-Whole trajectories: from the same generators every episode earns the same reward, and the last weights
-are equal up to rounding. TOLERANCE is a share of the largest weight. The largest that was measured
-was 3e-10, in a coherent basis, whose columns have the norm HSA, where ``Sums`` keeps Aᵀb as a running
-sum. Elsewhere it was 1e-13.
+Whole trajectories: from the same generators every episode earns the same reward, and the last
+weights are equal up to rounding. TOLERANCE is a share of the largest weight. The largest error that
+was measured is 3e-10, in a coherent basis, whose columns have the norm HSA, where ``Sums`` keeps Aᵀb
+as a running sum. In other features it is 1e-13.
 """
 
 import numpy as np

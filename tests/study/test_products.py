@@ -165,9 +165,9 @@ def test_what_does_not_fit_is_refused():
     for said, call in (
         ("J", lambda: agent_of(3, 4)),
         ("length", lambda: agent_of(3, 2).learn(env, 1)),
-        ("products", lambda: agent_of(3, 3).learn(env, 1)),
+        ("answers", lambda: agent_of(3, 3).learn(env, 1)),
         ("period", lambda: agent_of(4, 3).observe(0, [1, 0, 0, 0], 1, 1, None)),
-        ("products", lambda: agent_of(4, 3).values(0, [0, 0, 0])),
+        ("answers", lambda: agent_of(4, 3).values(0, [0, 0, 0])),
     ):
         with pytest.raises(ValueError, match=said):
             call()

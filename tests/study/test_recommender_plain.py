@@ -1,4 +1,4 @@
-"""The recommendation engine's fast learners play as the plain algorithms do, on whole trajectories."""
+"""The fast learners of the recommendation engine play as the plain algorithms do."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from rlsvi_study.recommender.products import ProductLearner, Products
 
 
 class Numbered:
-    """The same customers with numbered states, period by period. Action i shows the i-th of the products
-    that the customer has not seen; the last state is that of a customer who leaves."""
+    """The same customers with numbered states, period by period. Action i shows the i-th of the
+    products that the customer has not seen."""
 
     def __init__(self, customers):
         self.customers = customers
