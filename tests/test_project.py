@@ -20,7 +20,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rlsvi_core import machine_code
+from rlsvi_core.runtime import numba_cache
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
@@ -66,19 +66,19 @@ def test_what_is_packed_is_the_two_packages():
 # that is not named is a topic, and a file that is not named serves all topics.
 FLOORS = {
     "rlsvi_core": [
-        {"algorithms", "machine_code"},
-        {"compiled"},
-        {"checks"},
+        {"algorithms", "runtime.numba_cache", "runtime"},
+        {"runtime.compilation"},
+        {"runtime.checks"},
         {"mdp", "regression", "optimism"},
         {"features"},
         {"envs"},
-        {"loop"},
-        {"learner"},
-        {"gymnasium"},
-        {"environment"},
-        {"agent"},
+        {"runtime.loop"},
+        {"learners.base"},
+        {"runtime.gym_adapter"},
+        {"runtime.env_protocol"},
         {"learners"},
-        {"rlsvi"},
+        {"agents"},
+        {"learners.appendix_f"},
         {""},
     ],
     "rlsvi_study": [
@@ -195,7 +195,7 @@ EXTRAS = {  # the extra that brings a package, and lines the last of which needs
         "cdf_crossings(normal, beta), least_variance(beta)",
         "exact_gap(normal, beta, 0.5)",
     ),
-    "gymnasium": ("gym", "import rlsvi_core.gymnasium"),
+    "gymnasium": ("gym", "import rlsvi_core.runtime.gym_adapter"),
 }
 
 
@@ -257,7 +257,10 @@ def test_a_page_is_in_the_table_of_contents_or_says_that_it_is_not():
 
 
 def test_every_module_of_the_library_has_a_page():
-    inner = {f"rlsvi_core{name}" for name in ("", ".checks", ".compiled", ".machine_code")}
+    inner = {
+        f"rlsvi_core{name}"
+        for name in ("", ".runtime.checks", ".runtime.compilation", ".runtime.numba_cache")
+    }
     pages = {
         name: ROOT / "book/api" / ("/".join(name.split(".")[1:]) + ".md")
         for name in MODULES
@@ -284,8 +287,8 @@ def test_what_a_compiled_function_uses_is_defined_above_it(package):
     }
     assert len(functions) > 10
     for one in functions:
-        now = machine_code.fingerprint.__wrapped__(one.py_func)
-        assert now == machine_code.fingerprint(one.py_func), one
+        now = numba_cache.fingerprint.__wrapped__(one.py_func)
+        assert now == numba_cache.fingerprint(one.py_func), one
 
 
 def tracked():

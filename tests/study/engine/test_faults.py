@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from rlsvi_study import engine
-from rlsvi_study.catalogue import study
+from rlsvi_study.catalogue import load_user_study
 from rlsvi_study.cli import main
 from rlsvi_study.engine.journal import Journal
 
@@ -68,7 +68,7 @@ class Bench:
 
     @property
     def tiny(self):
-        return study(self.file).experiments["tiny"]
+        return load_user_study(self.file).experiments["tiny"]
 
     @property
     def finished(self):
@@ -107,7 +107,9 @@ class Bench:
     def resumes(self):
         """Run again: the table is that of a folder where nothing went wrong."""
         assert self.rlsvi("run")[0] == 0
-        serial = engine.sweep(self.tiny, "paper", self.folder / "serial", say=lambda text: None)
+        serial = engine.run_experiment(
+            self.tiny, "paper", self.folder / "serial", say=lambda text: None
+        )
         assert (self.out / "tiny.csv").read_bytes() == serial.read_bytes()
 
     @contextmanager
