@@ -155,7 +155,7 @@ class RowLearner(RegressionLearner):
     >>> agent.plan()
     >>> a = agent.act(0, 0.5)
     >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
-    >>> agent
+    >>> agent  # doctest: +NORMALIZE_WHITESPACE
     Agent(RowLearner(A=2), lam=1, sigma=0.005, value_range=(0, 1), gamma=0.99, by draws; 1
     transitions seen)
     """

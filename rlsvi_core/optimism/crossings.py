@@ -69,7 +69,7 @@ def spread_logits(beta: Beta) -> Floats:
 def density_crossings(normal: Normal, beta: Beta) -> Floats:
     """Return every x in (0, 1) where the two densities cross, as found on a grid.
 
-    >>> density_crossings(Normal.matching(2, 3), Beta(2, 3)).round(4)
+    >>> density_crossings(Normal.matching_beta(2, 3), Beta(2, 3)).round(4)
     array([0.064 , 0.7153])
     """
     a, b, mean = float(beta.alpha), float(beta.beta), float(normal.mean)
@@ -86,9 +86,9 @@ def density_crossings(normal: Normal, beta: Beta) -> Floats:
 def cdf_crossings(normal: Normal, beta: Beta) -> Floats:
     """Return every x in (0, 1) where the two distribution functions cross, as found on a grid.
 
-    >>> cdf_crossings(Normal.matching(2, 3), Beta(2, 3)).round(4)
+    >>> cdf_crossings(Normal.matching_beta(2, 3), Beta(2, 3)).round(4)
     array([0.371])
-    >>> cdf_crossings(Normal.matching(0.05, 0.05), Beta(0.05, 0.05)).round(4)
+    >>> cdf_crossings(Normal.matching_beta(0.05, 0.05), Beta(0.05, 0.05)).round(4)
     array([0.1017, 0.5   , 0.8983])
     """
     a, b, mean = float(beta.alpha), float(beta.beta), float(normal.mean)
@@ -250,7 +250,7 @@ class Crossings(NamedTuple):
 def certify_crossings(normal: Normal, beta: Beta) -> Crossings:
     """Count and enclose, with proof, the crossings of a normal and a beta distribution.
 
-    >>> found = certify_crossings(Normal.matching(0.05, 0.05), Beta(0.05, 0.05))
+    >>> found = certify_crossings(Normal.matching_beta(0.05, 0.05), Beta(0.05, 0.05))
     >>> [round(crossing.x, 4) for crossing in found.cdf], len(found.density)
     ([0.1017, 0.5, 0.8983], 2)
     """

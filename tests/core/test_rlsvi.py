@@ -422,7 +422,7 @@ GETTERS = {
     "repr": repr,
 } | {
     name: lambda agent, name=name: getattr(agent, name)
-    for name in ("H", "episode", "transitions", "run")
+    for name in ("H", "episode", "n_transitions", "last_run")
 }
 LOOKED_AT = {
     "sums": lambda: rlsvi(RANDOM[0], gamma=0.5, value_range=(-9, 9), rng=1),

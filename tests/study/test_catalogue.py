@@ -20,7 +20,7 @@ def test_a_topic_runs_and_draws_what_it_says_and_nothing_else():
     for topic, has in TOPICS.items():
         if not has.tables:
             continue
-        runs = catalogue._import_module(f"{topic}.runs")
+        runs = catalogue._import_module(f"{topic}.experiments")
         assert set(runs.EXPERIMENTS) == set(has.tables)
         assert all(one.name == name for name, one in runs.EXPERIMENTS.items())
         for one in runs.EXPERIMENTS.values():
@@ -44,7 +44,7 @@ def test_a_claim_is_judged_without_the_topics_of_other_sections():
         """
 import sys
 from rlsvi_study import catalogue
-print(*{one.section for one in catalogue.claims(["6.3"]).values()})
+print(*{one.section for one in catalogue.load_claims(["6.3"]).values()})
 print(*(name for name in sys.modules if name.endswith(".claims")))
 """,
     )

@@ -58,7 +58,7 @@ def test_the_verdict_is_the_registered_one_and_what_is_found_is_stored(id):
 
 def test_the_claims_are_stored_in_the_registers_order():
     """In a process of its own: here topics may have been imported in another order."""
-    code = "from rlsvi_study.catalogue import claims; print(*claims())"
+    code = "from rlsvi_study.catalogue import load_claims; print(*load_claims())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert list(STORED) == done.stdout.split()
 

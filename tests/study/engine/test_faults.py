@@ -25,7 +25,7 @@ from rlsvi_study.engine.journal import Journal
 STUDY = """
 import json, os, time
 from pathlib import Path
-from rlsvi_study.engine import Plot, grid, table
+from rlsvi_study.engine import Plot, define_experiment, grid
 
 def run(seed, factor, size, sign):
     sign = Path(sign)
@@ -38,7 +38,7 @@ def run(seed, factor, size, sign):
 
 SETTINGS = json.loads(Path(__file__).with_name("settings.json").read_text())
 EXPERIMENTS = {
-    name: table(name, place="nowhere", title="σ ≤ 1", run=run, constants=SETTINGS["constants"],
+    name: define_experiment(name, place="nowhere", title="σ ≤ 1", run=run, constants=SETTINGS["constants"],
                 cells=grid(factor=SETTINGS["factors"]), seeds=range(*SETTINGS["seeds"]),
                 plot=Plot("step", "value", ("factor",)))
     for name in ("tiny", "more")}

@@ -18,14 +18,14 @@ from rlsvi_study.engine.journal import Journal
 
 EXAMPLE = Path(__file__).parents[3] / "examples/own_study.py"
 SMALL = """
-from rlsvi_study.engine import grid, table
+from rlsvi_study.engine import define_experiment, grid
 from helper import OFFSET
 FACTOR = 3
 def times(x):
     return FACTOR * x + OFFSET
 def run(seed, lam, sigma=1.0, name="a"):
     return [{"value": times(lam * seed), "says": name + str(sigma)}]
-EXPERIMENTS = {"own": table("own", place="here", title="Three times", run=run,
+EXPERIMENTS = {"own": define_experiment("own", place="here", title="Three times", run=run,
     constants={"sigma": 2.0, "name": "b"}, cells=grid(lam=(1.0, 2.5)), seeds=range(4, 7))}
 """
 DATA = SMALL.replace("range(4, 7)", 'range(4, 7), data=("data.csv",)')
@@ -189,10 +189,10 @@ class Scaled:
         self.by = by
 def run(seed, lam):
     return [{"value": Scaled(lam).by * seed}]
-one = engine.table("typed", place="a notebook", title="A product", run=run,
+one = engine.define_experiment("typed", place="a notebook", title="A product", run=run,
                    cells=engine.grid(lam=(1.0, 2.5)), seeds=range(4, 6))
 for jobs in (1, 2):
-    engine.sweep(one, "paper", f"jobs{jobs}", jobs=jobs)
+    engine.run_experiment(one, "paper", f"jobs{jobs}", jobs=jobs)
 """
 
 
@@ -280,7 +280,7 @@ def test_rows_that_make_no_table_are_refused(rows, hint, small, capsys):
 
 ODD = """
 import threading
-from rlsvi_study.engine import table
+from rlsvi_study.engine import define_experiment
 LOCK = threading.Lock()
 class Stop(BaseException):
     pass
@@ -289,7 +289,7 @@ def locked(seed):
         return [{"value": seed}]
 def stop(seed):
     raise Stop("\\ud800")
-EXPERIMENTS = {run.__name__: table(run.__name__, place="", title="", run=run, seeds=range(2, 4))
+EXPERIMENTS = {run.__name__: define_experiment(run.__name__, place="", title="", run=run, seeds=range(2, 4))
                for run in (locked, stop)}
 """
 

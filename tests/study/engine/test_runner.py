@@ -79,11 +79,11 @@ def test_a_file_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
 
 BESIDE = """
 from beside import OFFSET
-from rlsvi_study.engine import table
+from rlsvi_study.engine import define_experiment
 def run(seed):
     import lazily
     return [{"value": OFFSET + lazily.OFFSET}]
-EXPERIMENTS = {"own": table("own", place="", title="", run=run, seeds=range(3, 5))}
+EXPERIMENTS = {"own": define_experiment("own", place="", title="", run=run, seeds=range(3, 5))}
 """
 
 
