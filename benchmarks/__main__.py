@@ -5,7 +5,7 @@ Three ways to do the same work on the 50-chain of figure 2, after 100 and 1000 e
 - *fast*: a whole episode of ``Sums`` (plan, act, observe, simulate);
 - *numpy*: the plan of one episode from the same sufficient statistics, in numpy done well: one
   batched Cholesky factorisation for all periods, and two triangular solves for each;
-- *printed*: the plan of one episode as Algorithm 1 prints it, from all transitions.
+- *plain*: the plan of one episode by ``rlsvi_core.algorithms``, from all transitions.
 
 The last two leave out the Python loop that plays the episode, so the ratios flatter them. *bare*
 is the floating-point work of the fast form, counted, at the rate a plain compiled loop over
@@ -30,6 +30,7 @@ import psutil
 from scipy.linalg.blas import dtrsv
 
 from rlsvi_core import bootstrap, chain, features, rlsvi
+from rlsvi_core.algorithms import algorithm_1
 from rlsvi_core.compiled import jit
 
 from . import add_size, cpu_seconds, others, recommender, scaled, tetris
@@ -63,6 +64,23 @@ class NumpyStatistics:
             self.theta[h] = dtrsv(U, dtrsv(U, b, trans=1) + z[h])
 
 
+class PlainAlgorithm:
+    """Algorithm 1 in plain NumPy, from all transitions."""
+
+    def __init__(self, Phi, lam, sigma, rng):
+        self.Phi, self.lam, self.sigma, self.rng = Phi, lam, sigma, rng
+        self.steps = [[] for _ in Phi]
+
+    def observe(self, h, s, a, r, s_next):
+        self.steps[h].append((s, a, r, s_next))
+
+    def plan(self):
+        steps = np.array(self.steps).reshape(len(self.Phi), -1, 4).transpose(2, 1, 0)
+        s, a, _, s_next = steps.astype(int)
+        s = np.column_stack([s, s_next[:, -1:]])
+        self.theta = algorithm_1(self.Phi, s, a, steps[2], self.lam, self.sigma, self.rng)
+
+
 @jit
 def _plain_loop(x, y, a, repeats):
     for _ in range(repeats):
@@ -92,7 +110,7 @@ class Followers:
 
 def flops(agent, followers: Followers) -> int:
     """Additions, multiplications, divisions and roots of one episode of the fast form."""
-    H, _, A, K = agent.learner.Phi.shape
+    H, _, A, K = agent.learner.record.Phi.shape
     look_ups = len(followers.pairs) * (2 * A * K + 2 * K)  # values, and their share of A'b
     solves = H * 2 * K * K
     rotations = H * (3 * K * (K - 1) + 6 * K)
@@ -117,20 +135,20 @@ def table(N: int, sizes, history) -> None:
     mdp = chain(N)
     print(f"{N}-chain, CPU time of an episode in microseconds\n")
     print(
-        f"{'K':>4} {'episodes':>9} {'bare':>7} {'fast':>8} {'numpy':>9} {'printed':>10}"
-        f" {'fast/bare':>10} {'numpy/fast':>11} {'printed/fast':>14}"
+        f"{'K':>4} {'episodes':>9} {'bare':>7} {'fast':>8} {'numpy':>9} {'plain':>10}"
+        f" {'fast/bare':>10} {'numpy/fast':>11} {'plain/fast':>14}"
     )
     for K in sizes:
         Phi, rate, env_rng = features.coherent(mdp.Q, K, 1), flop_rate(K), np.random.default_rng(3)
         fast = rlsvi(Phi, 1.0, 0.1, rng=2)
         smart = NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2))
-        printed = rlsvi(Phi, 1.0, 0.1, rng=2, printed=True)
+        plain = PlainAlgorithm(Phi, 1.0, 0.1, np.random.default_rng(2))
         followers, done = Followers(mdp.H), 0
         for l in history:
-            play(mdp, (fast, smart, printed, followers), l - done, env_rng)
+            play(mdp, (fast, smart, plain, followers), l - done, env_rng)
             done = l
             bare = flops(fast, followers) / rate
-            slow = cpu_seconds(printed.plan, 3)
+            slow = cpu_seconds(plain.plan, 3)
             numpy = cpu_seconds(smart.plan, 9)
             batch = max(5, 1000 // K)
             quick = _episodes_of_a_copy(fast, mdp, batch)

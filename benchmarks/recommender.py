@@ -2,7 +2,7 @@
 
 - *fast*: a whole episode of ``ProductLearner`` (plan, act, observe, simulate);
 - *numpy*: the plan of one episode block by block, from counts of distinct transitions;
-- *dense*: the plan of one episode as Algorithm 1 prints it, K columns, all data.
+- *dense*: the plan of one episode by the reference of the tests: Algorithm 1, K columns, all data.
 
 The last two leave out the Python loop that serves the customer. CPU time of one thread.
 """
@@ -14,6 +14,7 @@ import numpy as np
 from rlsvi_core import Agent, rlsvi
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study.recommender.products import ProductLearner, Products
+from tests.core.reference import reference
 
 from . import cpu_seconds
 
@@ -78,7 +79,7 @@ def three_forms(N, J, lam=0.2, sigma=1e-3**0.5, rng=2):
     return (
         Agent(ProductLearner(N, J, lam, sigma), rng=rng),
         NumpyBlocks(N, J, lam, sigma, np.random.default_rng(rng)),
-        rlsvi(Products(N, J), lam, sigma, rng=rng, printed=True),
+        reference(rlsvi(Products(N, J), lam, sigma), rng=rng),
     )
 
 

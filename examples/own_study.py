@@ -6,15 +6,10 @@ rlsvi verify examples/own_study.py                  # some runs once more, equal
 """
 
 import numpy as np
-import pandas as pd
-import seaborn as sns
-from matplotlib.figure import Figure
 
 from rlsvi_core import features, rlsvi
 from rlsvi_core.envs import river_swim
-from rlsvi_study.engine import grid, streams, table
-from rlsvi_study.judging.intervals import student
-from rlsvi_study.style import canvas, styled
+from rlsvi_study.engine import Plot, grid, streams, table
 
 
 def learning_curve(
@@ -27,23 +22,6 @@ def learning_curve(
     return [{"episode": n, "regret": regret[n - 1]} for n in range(every, episodes + 1, every)]
 
 
-@styled
-def curves(regrets: pd.DataFrame) -> Figure:
-    fig, ax = canvas()
-    sns.lineplot(
-        regrets,
-        x="episode",
-        y="regret",
-        hue="lam",
-        style="lam",
-        palette="colorblind",
-        errorbar=student,
-        ax=ax,
-    )
-    ax.legend(title="λ")
-    return fig
-
-
 EXPERIMENTS = {
     "river": table(
         "river",
@@ -54,6 +32,6 @@ EXPERIMENTS = {
         cells=grid(lam=(0.1, 1.0)),
         seeds=range(5),
         length="episodes",
+        plot=Plot(x="episode", y="regret", lines=("lam",), show="mean"),
     )
 }
-DRAW = {"river": curves}

@@ -1,6 +1,6 @@
 """A companion to Osband, Van Roy and Wen (2016), *Generalization and Exploration via Randomized
 Value Functions*: its algorithms, environments and the numerics of its proofs, as code that reads
-like the paper. ``rlsvi_core/rlsvi.py`` is the file to read first.
+like the paper. ``rlsvi_core/algorithms.py`` is the file to read first.
 
 >>> from rlsvi_core import chain, features, rlsvi
 >>> mdp = chain(50)

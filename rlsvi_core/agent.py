@@ -18,8 +18,9 @@ import numpy as np
 from . import checks
 from .compiled import Array, Floats, Generator, Seed
 from .environment import allowed, check_actions, copied, entered, length, number, stepped
-from .learner import Learner, check_redraw, positions
+from .learner import Learner, Problem, check_redraw, positions
 from .loop import (
+    Returns,
     Run,
     Task,
     action_probabilities,
@@ -34,6 +35,7 @@ from .loop import (
 from .mdp import CUT, FiniteMDP
 
 Epsilon = float | Callable[[int], float]
+ALONE: Any = object()  # in place of s, where h is left out
 
 
 def itself(s: Any) -> Any:
@@ -118,10 +120,20 @@ class Agent:
         self._since = 0  # steps since the last draw
         self._met = set[Hashable]()  # what was met since
         self._due = False  # whether to draw again before the next action
+        problem = learner.problem
+        told = (
+            (problem.low, problem.high) if isinstance(problem, Problem) else (-math.inf, math.inf)
+        )
+        self._returns = Returns(*told, 1.0 if gamma is None else gamma, learner.H)
+        self._begun = False  # whether an action was chosen since the plan
 
     def __repr__(self) -> str:
         acts = "draws" if self.sample else "the mean"
-        return f"Agent({self.learner!r}, by {acts}; {self.transitions} transitions seen)"
+        chosen = self.learner.settings | (
+            {} if self.gamma is None else {"gamma": f"{self.gamma:g}"}
+        )
+        settings = "".join(f", {name}={value}" for name, value in chosen.items())
+        return f"Agent({self.learner!r}{settings}, by {acts}; {self.transitions} transitions seen)"
 
     # What may be looked at.
 
@@ -156,13 +168,14 @@ class Agent:
             )
         return np.array(self.fitted.theta)
 
-    def values(self, h: int, s: Any, legal: Any = None) -> Floats:
-        """The values that the agent acts on in this episode.
+    def values(self, h: Any, s: Any = ALONE, legal: Any = None) -> Floats:
+        """The values that the agent acts on in this episode: ``values(h, s)``, or ``values(s)``
+        where there is no horizon.
 
         Parameters
         ----------
         h : int
-            The step of the episode.
+            The step of the episode; left out, or of no consequence, where there is no horizon.
         s : object
             The state, as for :meth:`act`.
         legal : array_like of int, optional
@@ -171,16 +184,28 @@ class Agent:
         Returns
         -------
         ndarray
-            One value per action, by its number; −∞ where it is not allowed. Neither the agent nor
-            its generator is disturbed.
+            One value per action, by its number; −∞ where it is not allowed. Before the first plan
+            these are the values of the mean. Neither the agent nor its generator is disturbed.
         """
-        if self.fitted is None:
-            self.fitted = self.learner.fit(None, None)
-        return self._masked(self.learner.values(self.fitted, h, s), legal)
+        h, s = self._place(h, s)
+        fitted = self._mean()[0] if self.fitted is None else self.fitted
+        return self._masked(self.learner.values(fitted, h, s), legal)
 
-    def mean_values(self, h: int, s: Any, legal: Any = None) -> Floats:
+    def mean_values(self, h: Any, s: Any = ALONE, legal: Any = None) -> Floats:
         """The same by the mean of all that was observed; :meth:`greedy` acts on these."""
+        h, s = self._place(h, s)
         return self._masked(self.learner.values(self._mean()[0], h, s), legal)
+
+    def _place(self, h: Any, s: Any) -> tuple[int, Any]:
+        """The step and the state, where a state may stand alone."""
+        if s is not ALONE:
+            return h, s
+        if self.H is not None:
+            checks.fail(
+                f"with a horizon values depend on the step; {self!r} was given no s. Pass h and s.",
+                TypeError,
+            )
+        return 0, h
 
     def _masked(self, q: Floats, legal: Any) -> Floats:
         """The values with −∞ where a mask forbids an action."""
@@ -237,8 +262,10 @@ class Agent:
 
     def plan(self) -> None:
         """Fix the values of the coming episode."""
+        self._returns.end(self.sample)
         self._draw()
         self.count[0] += 1
+        self._begun = False
 
     def _draw(self) -> None:
         if self.fitted is None and not self.sample:  # LSVI goes on from the mean that has settled
@@ -267,6 +294,9 @@ class Agent:
         elif h == 0 and (self._stale or not self.count[0]):
             self._mention_plan()
         q = self.values(h, s, legal)
+        if not self._begun and self.count[0]:
+            self._begun = True
+            self._returns.begin(highest(q))
         return choose(q, self._dither(self.episode), self.eta, np.empty(q.size), self.rng.random())
 
     def _mention_plan(self) -> None:
@@ -288,6 +318,9 @@ class Agent:
             self.learner.add(h, s, a, r, s_next, legal_next)
         self.count[1] += 1
         self._stale = True
+        self._returns.add(r)
+        if s_next is None or h + 1 == self.H:
+            self._returns.end(self.sample, cut=False)
         if callable(self.redraw):
             self._met.add(self.redraw(s))
             self._due = s_next is not None and self.redraw(s_next) in self._met
@@ -295,11 +328,16 @@ class Agent:
             self._since += 1
             self._due = self._since >= self.redraw
 
-    def greedy(self, h: int, s: Any, legal: Any = None) -> int:
-        """The action of the mean of all that was observed, ties at random.
+    def greedy(self, h: Any, s: Any = ALONE, legal: Any = None) -> int:
+        """The action of the mean of all that was observed, ties at random: ``greedy(h, s)``, or
+        ``greedy(s)`` where there is no horizon.
 
         This is LSVI with the ridge λσ², not the sample of this episode. Neither the agent nor its
         generator is disturbed. ``legal`` lists the numbers of the actions allowed, None: all.
+
+        The first call after an observation fits the mean. Without a horizon this goes on until
+        nothing changes, which with features computed on the fly takes as long as some hundred
+        plans; ``Options(mean_sweeps=300)`` bounds it.
         """
         q = self.mean_values(h, s, legal)
         return choose(q, 0.0, 0.0, np.empty(q.size), self._mean()[1].random())
@@ -370,8 +408,9 @@ class Agent:
     def evaluate(
         self, env: Any, episodes: int, rng: Any = None, *, limit: int | None = None
     ) -> Floats:
-        """Play on the mean, without learning; see :meth:`greedy`. A Gymnasium environment goes on
-        from where this leaves it, with the seed given here: evaluate on one of its own.
+        """Play on the mean, without learning; see :meth:`greedy`, also for what its fit costs. A
+        Gymnasium environment goes on from where this leaves it, with the seed given here: evaluate
+        on one of its own.
 
         Parameters
         ----------
@@ -426,11 +465,13 @@ class Agent:
                 own=self.rng,
                 counts=self.count,
                 run=some,
+                watch=self._returns.watch,
             )
             self._at_mean = None
             self._stale = True
             self._begin()
             play(self.fitted, task)
+            self._returns.compare(self.sample)
             done(stop - start)
 
     def _play_by_steps(
@@ -485,6 +526,8 @@ class Agent:
             run.furthest[i] = max(run.furthest[i], number(s_next))
             s = s_next
             h += 1
+        if learning:
+            self._returns.end(self.sample)
         run.length[i] = h  # last: now it counts
 
 

@@ -2,7 +2,7 @@
 known, as finite MDPs. ``Agent.learn`` and ``Agent.evaluate`` take one as it is.
 
 An agent over S numbered states sees the number of a Discrete observation, counted from zero, or the
-row-major index of a MultiDiscrete or MultiBinary one. An agent with features of its own, S = None,
+row-major index of a MultiDiscrete one. An agent with features of its own, S = None,
 sees the observation as it is, from any space. Actions are numbered from zero. Where ``info`` has an
 ``action_mask``, the actions it allows are the legal ones; if one info has it, all later ones must.
 
@@ -24,7 +24,7 @@ from .mdp import CUT, FiniteMDP
 
 try:
     from gymnasium import wrappers
-    from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
+    from gymnasium.spaces import Box, Discrete, MultiDiscrete
 except ModuleNotFoundError as error:
     raise missing("A Gymnasium environment", "gymnasium", extra="gym") from error
 
@@ -54,6 +54,11 @@ class Played:
     """
 
     def __init__(self, env: Any, learner: Learner, seed: Any = None) -> None:
+        if hasattr(env, "single_action_space"):
+            fail(
+                f"an agent learns from one environment; {env} is several at once. Make one, by "
+                "gymnasium.make in place of make_vec."
+            )
         space = env.action_space
         A = learner.A
         if not isinstance(space, Discrete) or A not in (None, space.n):
@@ -90,10 +95,16 @@ class Played:
             sizes = [int(space.n)]
         elif isinstance(space, MultiDiscrete):
             sizes = space.nvec.ravel().tolist()
-        elif isinstance(space, MultiBinary):
-            sizes = [2] * math.prod(space.shape)
-        if not sizes or math.prod(sizes) != S:
-            fail(f"the agent is for {S} states; {space} has {math.prod(sizes)} of them.")
+        else:
+            fail(
+                f"the agent is for {S} states; an observation from {space} has no number. Number it by "
+                "gymnasium.wrappers.TransformObservation, or pass features of what FlattenObservation "
+                "makes of it."
+            )
+        if (n := math.prod(sizes)) != S:
+            fail(
+                f"the agent is for {S} states; the environment has {n}, {space}. Make features for {n}."
+            )
         return sizes
 
     def _read(self, observed: Any) -> Any:
@@ -101,8 +112,10 @@ class Played:
         space = self._space
         x = observed
         if isinstance(space, Box):  # its own check is slow
-            x = self._cast(observed)
-            inside = x.shape == space.shape and bool(((space.low <= x) & (x <= space.high)).all())
+            x = np.asarray(observed).astype(space.dtype)
+            exact = x.dtype.kind == "f" or np.array_equal(x, observed)  # 0.7 is no whole number
+            inside = exact and x.shape == space.shape
+            inside = inside and bool(((space.low <= x) & (x <= space.high)).all())
         else:
             inside = (type(x) is int and x in self._numbers) or space.contains(x)  # the same
         if not inside:
@@ -113,16 +126,6 @@ class Played:
         return int(
             x if len(self._sizes) == 1 else np.ravel_multi_index(tuple(x.ravel()), self._sizes)
         )
-
-    def _cast(self, observed: Any) -> Array:
-        """A Box's observation as our own array of the Box's type."""
-        given = np.asarray(observed)
-        space = self._space
-        with np.errstate(invalid="ignore"):  # not a number, or too large for a type of integers
-            x: Array = np.array(given, space.dtype)
-        if given.dtype != x.dtype and x.dtype.kind != "f" and not np.array_equal(x, given):
-            fail(f"an observation has the type {x.dtype} of {space}; it is {observed!r}.")
-        return x
 
     def start(self, rng: Any) -> Any:
         """Reset; only the first time with the seed."""

@@ -18,8 +18,8 @@ The learners of the paper fit the same :class:`Problem`: with targets
     \qquad b_i = r_i \text{ if nothing follows},
 
 where the next value may be truncated to a range, a Gaussian posterior for θ. They differ in what
-they keep: transitions (``rlsvi``), sums over them, counts, or rows of features (``learners``).
-These give the same weights from the same draws.
+they keep: sums over transitions, counts, or rows of features (:mod:`rlsvi_core.learners`). All give
+the weights of :mod:`rlsvi_core.algorithms` from the same draws.
 
 Where states and actions are numbers a learner is a record and three compiled functions of it,
 ``fit(data, rng)``, which returns by how much the last of several sweeps changed the values,
@@ -60,6 +60,7 @@ class Learner:
     H: int | None = None
     S: int | None = None
     A: int | None = None
+    problem: Any = None  # the Problem that is fitted, where it is one
 
     def fit(self, rng: Generator | None, before: Any) -> Any:
         raise self._needs("fit(rng, before)")
@@ -93,6 +94,11 @@ class Learner:
         """Like what ``fit`` returns, for compiled code to write into."""
         raise self._needs("room()")
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """What an agent's repr says of its learner: λ and σ, say."""
+        return self.problem.settings if isinstance(self.problem, Problem) else {}
+
     def __repr__(self) -> str:
         sizes = ((name, getattr(self, name)) for name in "HSA")
         said = ", ".join(f"{name}={size}" for name, size in sizes if size is not None)
@@ -105,8 +111,6 @@ class Options:
 
     Parameters
     ----------
-    truncate : bool
-        Cut the next value in every target to ``value_range``, where that is given.
     first : {"uniform", "prior"}
         ``"uniform"`` is the paper's footnote: weights 0 before any data, so a uniformly random
         first episode, and no random numbers for the fit. ``"prior"`` is Algorithm 1 alone, a draw
@@ -116,8 +120,11 @@ class Options:
         have none.
     sweeps : int, optional
         Without a horizon, fits per episode, each with the weights of the one before in its targets;
-        10 by default, 1 if γ = 0; 1 is as printed. The first plan of LSVI goes on until nothing
-        changes, later ones go on from the weights before.
+        10 by default, 1 if γ = 0; 1 is as printed.
+    mean_sweeps : int, optional
+        Without a horizon, sweeps at most for the mean by which ``greedy``, ``evaluate`` and
+        ``mean_values`` go, and LSVI's first plan: so many steps they look ahead. By default they
+        go on until nothing changes, thousands of sweeps if γ is near 1.
     redraw : int or callable, optional
         Without a horizon, when to draw again in mid-episode: after so many steps, or when a value
         of a function of the observation recurs since the last draw. By default a repeated state
@@ -131,20 +138,22 @@ class Options:
     np.True_
     """
 
-    truncate: bool = True
     first: Literal["uniform", "prior"] = "uniform"
     window: int | None = None
     sweeps: int | None = None
+    mean_sweeps: int | None = None
     redraw: float | Callable[[Any], Hashable] | None = None
 
     def __post_init__(self) -> None:
-        checks.flag(truncate=self.truncate)
         checks.one_of("first", self.first, ("uniform", "prior"))
         if self.window is not None:
             checks.whole("window", self.window, 1, hint="It counts transitions; None keeps all.")
         if self.sweeps is not None:
             hint = "The paper fits once per episode; 10 is usual."
             checks.whole("sweeps", self.sweeps, 1, hint=hint)
+        if self.mean_sweeps is not None:
+            hint = "So many steps the mean looks ahead; 300 is enough for most."
+            checks.whole("mean_sweeps", self.mean_sweeps, 1, hint=hint)
         check_redraw(self.redraw)
 
 
@@ -182,28 +191,45 @@ class Problem:
         return self.lam * self.sigma**2
 
     @property
+    def settings(self) -> dict[str, str]:
+        """λ, σ and the range of values, in words."""
+        chosen = {"lam": f"{self.lam:g}", "sigma": f"{self.sigma:g}"}
+        return chosen | self.value_range
+
+    @property
+    def value_range(self) -> dict[str, str]:
+        """The range of values in words, if there is one."""
+        known = math.isfinite(self.low)
+        return {"value_range": f"({self.low:g}, {self.high:g})"} if known else {}
+
+    @property
     def targets(self) -> Targets:
         return Targets(self.gamma, self.low, self.high)
 
     def sweeps(self, first: bool) -> int:
         """How many fits of one weight vector a draw takes; or, at most, the ``first`` mean, which
-        goes on until they change nothing, so that it is a function of the data."""
+        begins at 0 and goes on until they change nothing, so that it is a function of the data.
+        To begin where the last one ended would save few sweeps: those of the last digits are most."""
         if self.gamma == 0:
             return 1
-        return most_sweeps(self.gamma) if first else self.options.sweeps or 10
+        if first:
+            return self.options.mean_sweeps or most_sweeps(self.gamma)
+        return self.options.sweeps or 10
+
+    def check_settled(self, change: float, size: float) -> None:
+        """Mention a mean without a horizon that the last sweep has changed by more than rounding
+        does, unless somebody bounds its sweeps: it depends on where it was left."""
+        if self.gamma > 0 and not self.options.mean_sweeps and change > 1e-9 * size:
+            checks.warn(
+                f"the mean has not settled in {most_sweeps(self.gamma)} sweeps; gamma is "
+                f"{self.gamma:g}. Lower it, or pass Options(mean_sweeps=300), say, to stop earlier."
+            )
 
 
 def most_sweeps(gamma: float) -> int:
     """So many that a contraction by γ has settled to the last digit, a hundred thousand at most."""
     enough = math.log(1e-18) / math.log(gamma) if 0 < gamma < 1 else math.inf
     return math.ceil(min(max(enough, 1000), 100_000))
-
-
-def check_settled(gamma: float, change: float, size: float) -> None:
-    """Mention a mean without a horizon that the last sweep has changed by more than rounding does:
-    it depends on where it was left."""
-    if gamma > 0 and change > 1e-9 * size:
-        checks.warn(f"the mean has not settled in {most_sweeps(gamma)} sweeps; gamma is {gamma:g}.")
 
 
 class Weights(NamedTuple):
@@ -241,18 +267,18 @@ class Regressions(Learner):
         if self.H is None and before is not None and before.theta.size:  # else K was not known
             theta[:] = before.theta
             mean[:] = before.mean
-        after = self.in_targets(theta, mean)[0] if self.H is None else np.zeros(self.K)
+        after = theta[0] if self.H is None else np.zeros(self.K)
         for h, noise in self.fits(rng, before):  # Algorithm 1, line 1; Algorithms 3 and 11, line 2
             last = theta[h].copy()
             mean[h], theta[h] = self.solve(h, after, noise)
             check_growth(theta[h])
-            after = self.in_targets(theta, mean)[h]
+            after = theta[h]
             change = np.abs(theta[h] - last).max()
             size = np.abs(theta[h]).max()
             if self.H is None and change <= (ROUNDING * size if rng is None else 0.0):
                 break  # so it will stay
         if self.H is None and rng is None and before is None:
-            check_settled(self.problem.gamma, change, size)
+            self.problem.check_settled(change, size)
         return Weights(theta, mean)
 
     def fits(self, rng: Generator | None, before: Weights | None) -> Iterator[tuple[int, Any]]:
@@ -279,10 +305,6 @@ class Regressions(Learner):
     def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
         """The mean and the draw that the noise gives, with the weights ``after`` in the targets."""
         raise NotImplementedError
-
-    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
-        """The weights whose values stand in the targets: the sample, as printed."""
-        return theta
 
 
 def positions(A: int, legal: Any) -> Array:
@@ -412,7 +434,7 @@ class Numbered(Learner):
         change = self.parts.fit(data, NO_DRAWS if rng is None else rng)
         size = check_growth(fitted) if self.H is None else 0.0
         if self.H is None and first:
-            check_settled(self.problem.gamma, change, size)
+            self.problem.check_settled(change, size)
         if not first:  # which is only looked at
             self.played = fitted
         return fitted

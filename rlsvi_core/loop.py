@@ -29,6 +29,8 @@ from . import checks
 from .compiled import Array, Floats, Generator, Ints, inlined, jit
 from .mdp import DiscountedMDP, FiniteMDP, Model, draw, first_state, last_reward, period, step
 
+FAINT = 0.02  # of the range of values: sums of rewards of this size are hardly anything
+ENOUGH = 20  # episodes, before which nothing is said of the range
 CHUNK = 0.1  # seconds of compiled work between two looks at Ctrl-C
 COMPILED = (FiniteMDP, DiscountedMDP)  # but no subclass, which may have a step of its own
 
@@ -125,6 +127,94 @@ def part(run: Run, start: int, stop: int) -> Run:
     return Run._make(column[start:stop] for column in run)
 
 
+class Watch(NamedTuple):
+    """What is kept of discounted returns, to compare them with the range of values."""
+
+    gamma: float
+    after: float  # the least value of what follows where only the clock ends an episode
+    faint: float  # values of this size are hardly anything, beside the range
+    kept: Floats  # (7,) episodes, the sum of returns, of their squares, the least, the largest,
+    # the largest discounted sum of rewards up to any step, the last episode with a hope of more
+
+
+def note_episode(watch: Watch, claimed: float, total: float, largest: float) -> None:
+    """Keep the discounted return of an episode, what the agent claimed it to be, and the largest
+    discounted sum of rewards up to a step."""
+    kept = watch.kept
+    kept[0] += 1.0
+    kept[1] += total
+    kept[2] += total * total
+    kept[3] = min(kept[3], total)
+    kept[4] = max(kept[4], total)
+    kept[5] = max(kept[5], largest)
+    if abs(claimed) > watch.faint:
+        kept[6] = kept[0]
+
+
+_note_episode = inlined(note_episode)
+
+
+class Returns:
+    """The discounted returns that an agent saw, beside the range of values that it was told.
+
+    A mean return above the range shows that it is too low, because no policy earns more than the
+    best one; what the clock cuts off is counted as the least value. A return below it shows
+    nothing: the policy may be bad. Where no rewards come near the size of the range, and the draws
+    hope for no more, it is too wide; but if all returns are equal, nothing was found yet.
+    """
+
+    def __init__(self, low: float, high: float, gamma: float, H: int | None) -> None:
+        self.low = low
+        self.high = high
+        self.told = not math.isfinite(low)  # whether there is nothing more to say
+        V = 0.0 if self.told else max(high, 0.0) - min(low, 0.0)
+        kept = np.array([0.0, 0.0, 0.0, math.inf, -math.inf, 0.0, 0.0])
+        after = 0.0 if self.told or H is not None else low
+        self.watch = Watch(gamma, after, FAINT * V, kept)
+        self._claimed: float | None = None  # in this episode, since its first action
+
+    def begin(self, claimed: float) -> None:
+        """Begin an episode with its first action."""
+        self._claimed = claimed
+        self._total = self._recent = self._largest = 0.0
+        self._discount = 1.0
+
+    def add(self, r: float) -> None:
+        """Add a reward to the episode, if one has begun."""
+        if self._claimed is not None:
+            gamma = self.watch.gamma
+            self._recent = gamma * self._recent + r
+            self._total += self._discount * r
+            self._discount *= gamma
+            self._largest = max(self._largest, abs(self._recent))
+
+    def end(self, sample: bool, cut: bool = True) -> None:
+        """End the episode, if one has begun: by the clock, or for good."""
+        if self._claimed is not None:
+            total = self._total + (self._discount * self.watch.after if cut else 0.0)
+            note_episode(self.watch, self._claimed, total, self._largest)
+            self._claimed = None
+            self.compare(sample)
+
+    def compare(self, sample: bool) -> None:
+        """Warn once of a range that the returns contradict; ``sample``: the agent acts on draws."""
+        n, total, squares, least, most, largest, hopeful = self.watch.kept
+        if self.told or n < ENOUGH:
+            return
+        mean = total / n
+        error = math.sqrt(max(squares / n - mean**2, 0.0) / (n - 1))
+        rule = f"value_range is that of optimal values; it is ({self.low:g}, {self.high:g})"
+        if mean - 3 * error > self.high + FAINT * (self.high - self.low):
+            self.told = True
+            checks.warn(f"{rule}, but {n:.0f} discounted returns average {mean:.3g}. Widen it.")
+        elif sample and least < most and largest <= self.watch.faint and n - hopeful >= ENOUGH:
+            self.told = True
+            checks.warn(
+                f"{rule}, but discounted sums of rewards in {n:.0f} episodes were at most "
+                f"{largest:.3g} in size. Narrow it, unless there is more to be found."
+            )
+
+
 class Task(NamedTuple):
     """What an agent asks of compiled code: to play some episodes, and how. Its fields are read by
     name, so that one more of them breaks nobody's loop."""
@@ -139,6 +229,7 @@ class Task(NamedTuple):
     own: Generator  # the agent's
     counts: Ints  # (2,) the agent's, of plans and of transitions, to be counted on
     run: Run  # to be filled
+    watch: Watch  # to be filled
 
 
 fit: Any = None
@@ -189,6 +280,7 @@ def loop(
     own = task.own
     count = task.counts
     run = task.run
+    watch = task.watch
     q = np.empty(model.successor.shape[2])
     p = np.empty(model.successor.shape[2])
     redraw = task.redraw
@@ -205,6 +297,10 @@ def loop(
         due = False
         drawn += 1
         since = 0
+        total = 0.0
+        recent = 0.0
+        largest = 0.0
+        discount = 1.0
         for h in range(limit):
             t = min(h, periods - 1)
             if due:
@@ -222,12 +318,17 @@ def loop(
             due = since >= redraw or (recurs and met[s_next] == drawn)
             count[1] += 1
             run.reward[i] += r
+            recent = watch.gamma * recent + r
+            total += discount * r
+            discount *= watch.gamma
+            largest = max(largest, abs(recent))
             run.furthest[i] = max(run.furthest[i], s_next)
             if h == 0:
                 run.opening[i] = a
                 run.claimed[i] = highest(q)
             s = s_next
         run.length[i] = limit
+        _note_episode(watch, run.claimed[i], total + discount * watch.after, largest)
 
 
 def made(function: Any, **parts: Any) -> Any:

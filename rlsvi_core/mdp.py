@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
+from .compiled import Floats, Generator, Ints, Seed, inlined, jit
 
 __all__ = ["DiscountedMDP", "FiniteMDP"]
 
@@ -277,13 +277,6 @@ class FiniteMDP:
     def value(self) -> float:
         """The optimal expected reward of an episode, E[V*_0(s_0)]."""
         return float((self.initial * self.V[0]).sum())
-
-    @cached_property
-    def optimal_actions(self) -> Array:
-        """A mask, (H, S, A). A policy is optimal iff it picks a marked action in every (h, s)."""
-        scale = max(np.abs(self.model.reward).max(), np.abs(self.terminal).max())
-        rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
-        return checks.read_only(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""

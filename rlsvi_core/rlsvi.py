@@ -1,4 +1,4 @@
-r"""Read this first: the entry points to the paper's algorithms, and Algorithms 1, 3, 7 and 11 as printed.
+r"""The entry points: ``rlsvi``, ``lsvi`` and ``bootstrap`` return an agent for any features.
 
 RLSVI draws its weights from a posterior and acts greedily; LSVI takes the posterior mean and
 dithers. Both generalise through a feature map. A transition :math:`(s_i, a_i, r_i, s_i')` is a row
@@ -19,117 +19,38 @@ and whose weights :math:`\theta^+` stand in its targets:
 RLSVI and LSVI differ in one line, sample or mean, and the linear bandit of appendix E (Algorithm
 11) is RLSVI with :math:`\gamma = 0`.
 
-:class:`Printed` rebuilds A and b from all data: the form to read and to trust, whose cost grows with
-every transition; :meth:`rlsvi_core.learner.Regressions.fit` has the order of its fits. The entry points
-take a learner that gives the same weights from the same draws (:mod:`rlsvi_core.learners`), for a
-table or one-hot features at a cost that does not grow, and for features computed on the fly at one
-that grows slower. Only ``printed=True`` takes this one.
+:mod:`rlsvi_core.algorithms` has the algorithms line by line. They rebuild A and b from all data, at
+a cost that grows with every transition. The entry points take a learner that computes the same
+weights from the same draws (:mod:`rlsvi_core.learners`): for a table or one-hot features at a cost
+that does not grow, and for features computed on the fly at one that grows slower.
 
 **Which λ and σ?** Pass the range of optimal values, ``value_range=(low, high)``, and scale features
 to norm 1. The guide has what was measured, in one table of choices.
 """
 
 import math
-from collections import deque
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from . import checks
 from .agent import Agent, Epsilon, itself
-from .compiled import Floats, Generator, Seed
+from .compiled import Seed
 from .features import FeatureMap, OneHot, Table
-from .learner import Learner, Options, Problem, Regressions, Weights, positions
-from .loop import row_values
-from .regression import GaussianPosterior, suggest_parameters
+from .learner import Learner, Options, Problem
+from .regression import suggest_parameters
 
-__all__ = ["Printed", "bootstrap", "lsvi", "rlsvi"]
+__all__ = ["bootstrap", "lsvi", "rlsvi"]
 
 RANGE = "Pass what the best policy earns from the worst state and from the best."
 
 
-class Transition(NamedTuple):
-    phi: Floats  # Φ(s, a)
-    r: float
-    following: Floats  # Φ(s', ·), one row per action; no rows if nothing follows
-
-
-class Printed(Regressions):
-    """Keeps its transitions in lists and solves the printed problem before each episode."""
-
-    def __init__(self, problem: Problem) -> None:
-        phi = problem.features
-        self.problem = problem
-        self.H = phi.H
-        self.S = phi.S
-        self.A = phi.A
-        self.K = phi.K
-        window = problem.options.window
-        self.kept: list[deque[Transition]] = [deque(maxlen=window) for _ in range(self.H or 1)]
-
-    def nothing(self, rng: Generator | None) -> bool:
-        no_prior = rng is None or self.problem.options.first == "uniform"
-        return not self.K or (no_prior and not any(self.kept))
-
-    def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
-        """The rows A and the targets b."""
-        gamma, low, high = self.problem.targets
-        A = np.zeros((len(data), self.K))
-        b = np.zeros(len(data))
-        for i, (phi, r, following) in enumerate(data):
-            q = np.zeros(len(following))
-            row_values(following, after, q)
-            V = min(max(float(q.max()), low), high) if q.size else 0.0  # 0 where nothing follows
-            # Algorithm 1, line 2; Algorithms 3 and 11, line 3; Algorithm 7, line 1
-            A[i] = phi
-            b[i] = r + gamma * V
-        return A, b
-
-    def solve(self, h: int, after: Floats, noise: Any) -> tuple[Floats, Floats]:
-        """The posterior mean, and the draw that the noise z gives."""
-        A, b = self.regression_problem(self.kept[h], after)
-        posterior = GaussianPosterior(self.K, self.problem.lam, self.problem.sigma).add_rows(A, b)
-        mean = posterior.mean  # Algorithm 1, line 3; Algorithms 3 and 11, line 4; 7, line 2
-        return mean, posterior.draw(noise)  # Algorithm 1, line 4; 7, 3; 11, 5
-
-    def values(self, fitted: Weights, h: int, s: Any) -> Floats:
-        rows = self._rows(h, s)
-        q = np.empty(len(rows))
-        row_values(rows, fitted.theta[self._period(h)], q)
-        return q
-
-    def add(
-        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
-    ) -> None:
-        data = self.kept[self._period(h)]
-        rows = self._rows(h, s)
-        following = rows[:0]
-        if s_next is not None and h + 1 != self.H:
-            following = self._rows(h + 1, s_next)
-            if legal_next is not None:
-                following = following[positions(len(following), legal_next)]
-        phi = rows[checks.index("a", a, len(rows))]
-        data.append(Transition(phi, r, following))
-
-    def _rows(self, h: int, s: Any) -> Floats:
-        rows = self.problem.features(h, s)
-        if not self.K:  # the first observation tells
-            self.K = rows.shape[1]
-        hint = "A feature map returns a row of K features for each action."
-        return checks.array("features", rows, (None, self.K), hint=hint)
-
-
-def _learner(problem: Problem, printed: bool) -> Learner:
-    """What fits this problem fastest, or as printed."""
+def _learner(problem: Problem) -> Learner:
+    """What fits this problem fastest."""
     from .learners.counts import Counts
     from .learners.rows import Rows
     from .learners.sums import Sums
 
     phi = problem.features
     options = problem.options
-    checks.flag(printed=printed)
-    if printed:
-        return Printed(problem)
     if options.window is None and isinstance(phi, OneHot):
         return Counts(problem)
     if options.window is None and isinstance(phi, Table):
@@ -146,7 +67,6 @@ def _problem(
     H: int | None,
     gamma: float | None,
     options: Options,
-    printed: bool = False,
 ) -> Problem:
     """What is fitted, checked; the defaults of time depend on whether there is a horizon."""
     phi = FeatureMap.of(features, H)
@@ -157,7 +77,7 @@ def _problem(
     checks.positive(lam=lam, sigma=sigma)
     checks.instance("options", options, Options, hint="Pass Options(sweeps=1), say.")
     if phi.H is not None:
-        for name in ("sweeps", "redraw"):
+        for name in ("sweeps", "mean_sweeps", "redraw"):
             if getattr(options, name) is not None:
                 checks.fail(
                     f"with a horizon there are no {name}; it is {getattr(options, name)!r}."
@@ -166,9 +86,9 @@ def _problem(
         checks.fail(
             f"a table of shape {phi.Phi.shape[1:]} needs a horizon or a discount. Pass H or gamma."
         )
-    if options.window is not None and isinstance(phi, OneHot) and not printed:
+    if options.window is not None and isinstance(phi, OneHot):
         checks.fail(
-            f"of {phi!r} counts are kept, no window of {options.window}. Pass printed=True."
+            f"of {phi!r} counts are kept, no window of {options.window}. Pass it as an array."
         )
     if options.first == "prior" and not (phi.K and phi.A):
         checks.fail(
@@ -179,7 +99,7 @@ def _problem(
     gamma = checks.between("gamma", usual if gamma is None else gamma, 0, 1, hint=hint)
     low = -math.inf
     high = math.inf
-    if value_range is not None and options.truncate:
+    if value_range is not None:
         low, high = checks.pair("value_range", value_range, hint=RANGE)
     return Problem(phi, float(lam), float(sigma), gamma, low, high, options, unit)
 
@@ -208,7 +128,6 @@ def rlsvi(
     H: int | None = None,
     gamma: float | None = None,
     options: Options = Options(),  # noqa: B008, a constant
-    printed: bool = False,
     rng: Seed = None,
 ) -> Agent:
     """Randomized least-squares value iteration: a posterior sample of the weights, greedy actions.
@@ -231,8 +150,9 @@ def rlsvi(
         The least and the largest optimal value: the (discounted) sum of rewards that the best
         policy earns on average from the worst state and from the best. Sets λ and σ by
         :func:`rlsvi_core.regression.suggest_parameters`, and next values are truncated to it.
-        Where every step costs it ends at 0, as too wide a range can do as badly as none. Nothing
-        tells you that it is wrong: compare it with the returns that you see.
+        Where every step costs it ends at 0, as too wide a range can do as badly as none. A warning
+        says so if the returns that are seen lie above it or far inside it; one that is wrong
+        otherwise is silent.
     H : int, optional
         Number of periods, where features have none of their own.
     gamma : float, optional
@@ -240,8 +160,6 @@ def rlsvi(
         table needs H or gamma.
     options : Options
         What one rarely sets: :class:`rlsvi_core.learner.Options`.
-    printed : bool
-        Fit as printed (:class:`Printed`), not as fast as the features allow.
     rng : Generator, SeedSequence or int, optional
         The agent's own generator or its seed.
 
@@ -269,9 +187,8 @@ def rlsvi(
         H,
         gamma,
         options,
-        printed,
     )
-    return Agent(_learner(problem, printed), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)
+    return Agent(_learner(problem), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)
 
 
 def lsvi(
@@ -284,14 +201,13 @@ def lsvi(
     H: int | None = None,
     gamma: float | None = None,
     options: Options = Options(),  # noqa: B008, a constant
-    printed: bool = False,
     rng: Seed = None,
 ) -> Agent:
     """Least-squares value iteration (Algorithm 3): the posterior mean, and dithering.
 
     Parameters
     ----------
-    features, value_range, H, gamma, options, printed, rng
+    features, value_range, H, gamma, options, rng
         As for :func:`rlsvi`.
     lam : float, optional
         The ridge; 1, or the λσ² that ``value_range`` suggests to RLSVI.
@@ -310,15 +226,13 @@ def lsvi(
     --------
     >>> from rlsvi_core import chain, features
     >>> lsvi(features.tabular(chain(5)), epsilon=0.1)
-    Agent(Sums(H=4, S=5, A=2), by the mean; 0 transitions seen)
+    Agent(Sums(H=4, S=5, A=2), lam=1, sigma=1, gamma=1, by the mean; 0 transitions seen)
     """
     _refuse("lsvi", options, "first")
     lam_0, sigma_0 = (1.0, 1.0) if value_range is None else suggest_parameters(value_range)
-    problem = _problem(
-        features, lam, lam_0 * sigma_0**2, 1.0, value_range, H, gamma, options, printed
-    )
+    problem = _problem(features, lam, lam_0 * sigma_0**2, 1.0, value_range, H, gamma, options)
     return Agent(
-        _learner(problem, printed),
+        _learner(problem),
         sample=False,
         epsilon=epsilon,
         eta=eta,
@@ -346,8 +260,8 @@ def bootstrap(
     Parameters
     ----------
     features, H, gamma, options, rng
-        As for :func:`rlsvi`; of the options ``truncate`` and ``first`` stay as they are. It does not
-        matter in which units features are.
+        As for :func:`rlsvi`, with a table of features or one-hot ones; of the options ``first`` and
+        ``window`` stay as they are. It does not matter in which units features are.
     value_range : tuple of float
         As for :func:`rlsvi`, the least and the largest optimal value; next values are truncated to
         it. The closer, the better; but where one random outcome decides an episode, the least and the
@@ -369,9 +283,9 @@ def bootstrap(
     >>> agent.learn(mdp, episodes=500, rng=3).reward[-100:].mean() > 0.3
     np.True_
     """
-    from .learners.bootstrap import learner
+    from .learners.bootstrap import Outcomes
 
-    _refuse("bootstrap", options, "truncate", "first")
+    _refuse("bootstrap", options, "first", "window")
     checks.pair("value_range", value_range, hint=RANGE)
     problem = _problem(features, 1.0, 1.0, 1.0, value_range, H, gamma, options)
-    return Agent(learner(problem, kappa), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)
+    return Agent(Outcomes(problem, kappa), redraw=_redraw(problem), gamma=problem.gamma, rng=rng)

@@ -11,9 +11,8 @@ class StudyError(Exception):
 
 class Topic(NamedTuple):
     """What a topic offers, in order. Its ``__init__`` says it, because its modules take seconds to
-    import: ``runs`` has an experiment for each table, ``figures`` a drawing for each name,
-    ``claims`` a judge for each claim."""
+    import: ``runs`` has an experiment for each table, ``claims`` a judge for each claim."""
 
     tables: tuple[str, ...] = ()
-    figures: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # others: from which tables
+    figures: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # of the paper: from which tables
     claims: tuple[str, ...] = ()  # the sections of the paper that it has claims of

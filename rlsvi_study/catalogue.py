@@ -4,7 +4,7 @@ Each topic says in its ``__init__`` what it has. The modules behind that take se
 are imported when they are first used.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +21,6 @@ TOPICS = {  # by their names in this package, such as beyond.noise
 }
 TABLES = {name: topic for topic, has in TOPICS.items() for name in has.tables}
 FIGURES = {name: tables for has in TOPICS.values() for name, tables in has.figures.items()}
-TOPIC = TABLES | {name: topic for topic, has in TOPICS.items() for name in has.figures}
 
 
 def _module(name: str) -> Any:
@@ -44,27 +43,16 @@ class _Experiments(Mapping[str, Any]):
 EXPERIMENTS = _Experiments()
 
 
-def drawings(name: str) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
-    """The pictures behind a name: from which tables each is drawn, and how. A name without a
-    drawing of its own stands for those of its tables."""
-    tables, draw = FIGURES.get(name, (name,)), _module(f"{TOPIC[name]}.figures").DRAW
-    if name in draw:
-        return {name: (tables, draw[name])}
-    return {table: ((table,), draw[table]) for table in tables if table in draw}
-
-
 class Study(NamedTuple):
     experiments: Mapping[str, Any]
-    figures: Mapping[str, tuple[str, ...]]  # other names, and the tables they stand for
-    drawn: Collection[str]
-    drawings: Callable[[str], dict[str, tuple[tuple[str, ...], Callable[..., Any]]]]
+    figures: Mapping[str, tuple[str, ...]]  # the paper's, and the tables they are drawn from
 
 
-THE_PAPERS = Study(EXPERIMENTS, FIGURES, tuple(TOPIC), drawings)
+THE_PAPERS = Study(EXPERIMENTS, FIGURES)
 
 
 def study(file: Path) -> Study:
-    """What a user's own file defines as EXPERIMENTS and DRAW.
+    """What a user's own file defines as EXPERIMENTS.
 
     Its module is not kept under a name, so its functions travel to workers with all they use.
     """
@@ -89,7 +77,7 @@ def study(file: Path) -> Study:
             f"{file} must be importable; it raised {last.strip()} Fix that; 'python "
             f"{file}' shows where it is."
         ) from error
-    experiments, draw = found.get("EXPERIMENTS"), found.get("DRAW", {})
+    experiments = found.get("EXPERIMENTS")
     if not (isinstance(experiments, dict) and experiments):
         raise StudyError(
             f"{file} must define EXPERIMENTS, a dict of tables by name; it is {experiments!r}. "
@@ -101,23 +89,13 @@ def study(file: Path) -> Study:
                 f"{file}: EXPERIMENTS must hold each table under its own name, which is none of "
                 f"the paper's; {name!r} is {one!s:.60}. Rename it."
             )
-    if not (isinstance(draw, dict) and draw.keys() <= experiments.keys()):
-        raise StudyError(
-            f"{file}: DRAW must be a dict of functions by names of EXPERIMENTS, "
-            f"{', '.join(experiments)}; it is {draw!s:.60}. Write DRAW = {{name: function}}."
-        )
     experiments = {
         name: replace(
             one, typed_as=shlex.join([file.name, name]), loaded=sources.with_data(one.data)
         )
         for name, one in experiments.items()
     }
-    return Study(
-        experiments,
-        {},
-        tuple(draw),
-        lambda name: {name: ((name,), draw[name])},
-    )
+    return Study(experiments, {})
 
 
 def claims(sections: Collection[str] = ()) -> dict[str, "Claim"]:

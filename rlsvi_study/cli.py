@@ -62,13 +62,25 @@ def _with_scale(args: Namespace, experiment: "Experiment") -> "tuple[Experiment,
     return experiment, scale
 
 
-def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
-    """The experiments behind the names, each once, and their scale."""
-    where = _study(args)
+def _names(args: Namespace, where: Study) -> list[str]:
+    """The names of tables and figures, or all that are drawn from a table."""
     names = _known("experiment", args.names, (*where.experiments, *where.figures))
-    tables = dict.fromkeys(table for name in names for table in where.figures.get(name, (name,)))
-    if not tables:
-        raise _usage("fig1 is a drawing without a table. See it with: rlsvi plot fig1")
+    if "fig1" in args.names:
+        raise _usage(
+            "fig1 is a diagram of the chain, without a table. Chapter 3 of the book has it."
+        )
+    return [name for name in dict.fromkeys(names) if where.figures.get(name, (name,))]
+
+
+def _experiments(args: Namespace) -> "list[tuple[Experiment, str]]":
+    """The experiments behind the names, each once, and their scale. If a table and a figure have
+    the same name, it is the table."""
+    where = _study(args)
+    tables = dict.fromkeys(
+        table
+        for name in _names(args, where)
+        for table in ([name] if name in where.experiments else where.figures[name])
+    )
     return [_with_scale(args, where.experiments[table]) for table in tables]
 
 
@@ -171,58 +183,31 @@ def _say_if_stale(experiment: "Experiment", scale: str) -> None:
 
 def _plot(args: Namespace) -> int:
     os.environ["MPLBACKEND"] = "agg"  # pictures go to files, wherever windows would open
-    where = _study(args)
-    if not where.drawn:
-        raise StudyError(
-            f"{args.file} must define DRAW to be drawn, a dict of functions from a "
-            f"table to a figure; it has none. Add one under an experiment's name."
-        )
-    pictures: dict[str, Any] = {}
-    for name in _known("figure", args.names, where.drawn):
-        drawings = where.drawings(name)
-        if args.names and not drawings:
-            raise StudyError(f"{name} has no drawing, only a table. engine.load reads it.")
-        pictures |= drawings
-    from . import engine
-
-    for name, (sources, draw) in pictures.items():
-        tables = [_with_scale(args, where.experiments[source]) for source in sources]
-        stored = [engine.load(*table) for table in tables]
-        for table in tables:
-            _say_if_stale(*table)
-        file = f"{name}.png"
-        if tables:  # the scale is in their names
-            file = engine.path(*tables[0]).with_suffix(".png").name.replace(sources[0], name, 1)
-        target = engine.results_folder() / "figures" / file
-        engine.write({target: _picture(name, draw, stored)})
-        print(f"{name}: wrote {target}")
-    return 0
-
-
-def _picture(name: str, draw: Callable[..., Any], tables: list[Any]) -> bytes:
-    """What it draws, as a PNG."""
+    where, status = _study(args), 0
+    names = _names(args, where)
     from matplotlib import pyplot as plt
-    from matplotlib.figure import Figure
 
-    picture = io.BytesIO()
-    try:
-        figure = getattr(draw(*tables), "figure", None)
-        if isinstance(figure, Figure):
-            figure.savefig(picture, dpi=150)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise StudyError(
-            f"{name}: what draws its table raised {error!r}. Fix it, or the table; in Python, "
-            f"engine.load gives it to you."
-        ) from error
-    if not isinstance(figure, Figure):
-        raise StudyError(
-            f"a drawing must return a figure, or what seaborn returns; that of {name} does not. "
-            f"Let it end in 'return'."
-        )
-    plt.close(figure)
-    return picture.getvalue()
+    from . import engine, plotting
+
+    for name in names:
+        parts = []
+        try:
+            for table in where.figures.get(name, (name,)):
+                experiment, scale = _with_scale(args, where.experiments[table])
+                parts.append(plotting.read(experiment, scale, name))
+                _say_if_stale(experiment, scale)
+            figure, picture = plotting.draw(parts), io.BytesIO()
+        except StudyError as error:  # of one picture; the others have a right to their turn
+            status = 1
+            _say(error)
+            continue
+        figure.savefig(picture)
+        plt.close(figure)
+        suffix = "" if scale == "paper" else f".{scale}"
+        target = engine.results_folder() / "figures" / f"{name}{suffix}.png"
+        engine.write({target: picture.getvalue()})
+        print(f"{name}: wrote {target}")
+    return status
 
 
 def _claims(names: list[str]) -> dict[str, "Claim"]:
@@ -382,9 +367,9 @@ def parser() -> argparse.ArgumentParser:
     )
     verb(
         _plot,
-        "draw figures from stored tables",
+        "draw stored tables",
         "FIGURE",
-        "fig1 … fig14, or experiments, or FILE.py and names in it",
+        "fig2 … fig14, or experiments, or FILE.py and names in it",
         "paper",
     )
     check = verb(_check, "judge the paper's claims again", "CLAIM", "names")

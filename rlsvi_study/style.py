@@ -147,10 +147,11 @@ def shades(agent: str, count: int) -> list:
     )
 
 
-def ink(colour: Any) -> np.ndarray:
-    """A colour, darkened until text in it has the contrast of 4.5 to white that WCAG asks for."""
+def ink(colour: Any, contrast: float = 4.5) -> np.ndarray:
+    """A colour, darkened until it has the contrast to white that WCAG asks for: 4.5 for text, 3 for
+    lines."""
     rgb = np.array(to_rgb(colour))
-    while 1.05 / (0.05 + rgb**2.2 @ (0.2126, 0.7152, 0.0722)) < 4.5:
+    while 1.05 / (0.05 + rgb**2.2 @ (0.2126, 0.7152, 0.0722)) < contrast:
         rgb *= 0.97
     return rgb
 

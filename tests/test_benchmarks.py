@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import recommender, tetris
-from benchmarks.__main__ import Followers, NumpyStatistics, flops, main, play
+from benchmarks.__main__ import Followers, NumpyStatistics, PlainAlgorithm, flops, main, play
 from rlsvi_core import chain, features, rlsvi
 from rlsvi_core.envs import Tetris
 from rlsvi_core.envs.recommender import Recommender
@@ -29,7 +29,7 @@ def test_the_three_forms_plan_the_same_values_from_the_same_draws():
     forms = (
         rlsvi(Phi, rng=2),
         NumpyStatistics(Phi, 1.0, 0.1, np.random.default_rng(2)),
-        rlsvi(Phi, rng=2, printed=True),
+        PlainAlgorithm(Phi, 1.0, 0.1, np.random.default_rng(2)),
     )
     play(mdp, forms, 60, np.random.default_rng(3))
     values = []

@@ -66,7 +66,7 @@ def test_what_is_packed_is_the_two_packages():
 # that is not named is a topic, and a file that is not named serves all topics.
 FLOORS = {
     "rlsvi_core": [
-        {"machine_code"},
+        {"algorithms", "machine_code"},
         {"compiled"},
         {"checks"},
         {"mdp", "regression", "optimism"},
@@ -186,19 +186,27 @@ def test_an_import_by_name_is_the_catalogues_alone():
     } == {"rlsvi_study.catalogue"}
 
 
-EXTRAS = {  # the extra that brings a package, and a module that needs it
-    "flint": ("proofs", "rlsvi_core.optimism.balls"),
-    "gymnasium": ("gym", "rlsvi_core.gymnasium"),
+EXTRAS = {  # the extra that brings a package, and lines the last of which needs it
+    "flint": (
+        "proofs",
+        "from rlsvi_core.optimism import *",
+        "normal, beta = Normal.matching(2, 3), Beta(2, 3)",
+        "estimate_gap(normal.sample(200), beta.sample(200), 0.5)",
+        "cdf_crossings(normal, beta), least_variance(beta)",
+        "exact_gap(normal, beta, 0.5)",
+    ),
+    "gymnasium": ("gym", "import rlsvi_core.gymnasium"),
 }
 
 
 def test_the_library_loads_no_extra_and_no_study_and_names_what_is_missing():
     """At run time, which the text of an import does not show."""
     code = (
-        "import importlib, sys, rlsvi_core\nprint(*sys.modules)\n"
-        f"for package, (_, module) in {EXTRAS}.items():\n"
+        "import sys, rlsvi_core\nprint(*sys.modules)\n"
+        f"for package, (_, *lines, last) in {EXTRAS}.items():\n"
         "    sys.modules[package] = None\n"
-        "    try:\n        importlib.import_module(module)\n"
+        "    exec('\\n'.join(lines))\n"
+        "    try:\n        exec(last)\n"
         "    except ModuleNotFoundError as error:\n        print(error)"
     )
     command = [sys.executable, "-P", "-c", code]
@@ -209,7 +217,7 @@ def test_the_library_loads_no_extra_and_no_study_and_names_what_is_missing():
     assert {"numpy", "numba", "scipy"} <= loaded
     extras = "pandas matplotlib seaborn statsmodels sympy flint gymnasium joblib dask tqdm"
     assert not loaded & {*extras.split(), "rlsvi_study"}
-    for error, (extra, _) in zip(errors, EXTRAS.values(), strict=True):
+    for error, (extra, *_) in zip(errors, EXTRAS.values(), strict=True):
         assert f"rlsvi-core[{extra}]" in error
     assert done.stderr == ""
 

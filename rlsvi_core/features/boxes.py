@@ -17,7 +17,7 @@ from ..checks import LARGEST, fail, generator, numbers, positive, whole
 from ..compiled import Floats, Ints, Seed, jit
 from .maps import PerAction
 
-__all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
+__all__ = ["polynomial", "random_fourier", "tiles"]
 
 
 def _bounds(box: Any) -> tuple[Floats, Floats]:
@@ -161,38 +161,6 @@ def random_fourier(
     PerAction.check_size(A, d)
     W = generator(rng).standard_normal((d // 2, low.size)) / scale
     return PerAction(partial(_waves, low, high, W, math.sqrt(2 / d)), A, d)
-
-
-def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
-    """The Fourier basis (Konidaris et al. 2011): cos(π c·x), c ∈ {0, …, order}ᵐ, x in [0, 1]ᵐ.
-
-    Parameters
-    ----------
-    box, A
-        As for :func:`tiles`.
-    order : int
-        The highest frequency; there are d = (order + 1)ᵐ features.
-
-    Returns
-    -------
-    PerAction
-        ‖φ‖ ≤ 1.
-
-    Examples
-    --------
-    >>> fourier_basis(([0.0], [2.0]), A=1, order=3)(0, [1.0]).round(2)
-    array([[ 0.5,  0. , -0.5, -0. ]])
-    """
-    low, high = _bounds(box)
-    order = whole("order", order, 1, hint="Three is usual.")
-    m = low.size
-    PerAction.check_size(A, (order + 1) ** m)
-    C = np.array(list(itertools.product(range(order + 1), repeat=m)), float)
-    return PerAction(partial(_cosines, low, high, math.pi * C), A, len(C))
-
-
-def _cosines(low: Floats, high: Floats, W: Floats, s: Any) -> Floats:
-    return np.asarray(np.cos(W @ _unit(low, high, s)) / math.sqrt(len(W)))
 
 
 def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:

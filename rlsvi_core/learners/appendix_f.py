@@ -157,7 +157,9 @@ class Incremental(Numbered):
         checks.one_of("prior", prior, get_args(Prior), hint="'forgotten' is as printed.")
         checks.one_of("first", first, ("uniform", "prior"), hint="'prior' is as printed.")
         hint = "It is an (H, S, A, K) array; features.tabular(mdp) is one."
-        Phi = Table(checks.array("Phi", Phi, (None,) * 4, hint=hint)).Phi
+        phi = Table(checks.array("Phi", Phi, (None,) * 4, hint=hint))
+        self.problem = Problem(phi, lam, sigma)
+        Phi = phi.Phi
         H, S, A, K = Phi.shape
         self.nu = nu
         root = math.sqrt(lam) * sigma

@@ -5,7 +5,7 @@ from the data (Rubin 1981; the paper's section 7 suggests a bootstrap). Before e
 
 1. every transition seen has a weight, an independent Exp(1) variate, so that n equal ones together
    have a Gamma(n) variate;
-2. in each of K pairs that span the features (:class:`Spanner`) κ visits are
+2. in each of K pairs that span the features (:func:`spanning_inverse`) κ visits are
    imagined that brought the least value there can be, and κ that brought the largest. Like n visits
    that were made, they have Gamma(κ) variates as weights, :math:`G_k^-` and :math:`G_k^+`;
 3. weights :math:`\theta_h` are fitted by weighted least squares, backwards from the last period;
@@ -53,10 +53,9 @@ often enough, if it is won more often than not. With κ·Exp(1) it would be
 :math:`(\kappa/(1 + \kappa))^n / 2`, which is too rare as soon as it is lost with a probability of
 :math:`\kappa/(1 + \kappa)` or more.
 
-**Two learners.** :class:`Weighted` keeps rows of features, and a weight for each transition.
-:class:`Outcomes` is for tables, where outcomes :math:`(r, s')` repeat: n equal data with Exp(1)
-weights are one with a Gamma(n) weight, so an episode costs a gamma variate per distinct outcome,
-however often it was seen. With the weights :math:`w_o` of the outcomes of a pair, put
+**In sums.** Features are a table, or one-hot, so outcomes :math:`(r, s')` repeat: n equal data with
+Exp(1) weights are one with a Gamma(n) weight, so an episode costs a gamma variate per distinct
+outcome, however often it was seen. With the weights :math:`w_o` of the outcomes of a pair, put
 :math:`W = \sum_o w_o` and :math:`Y = \sum_o w_o (r_o + \gamma\tilde V(s_o'))`. With one-hot features
 
 .. math:: \tilde Q_h(s, a) = \frac{G_k t_k + Y}{G_k + W}, \qquad
@@ -82,16 +81,14 @@ one-hot features the pairs are all pairs, and B is the identity.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from .. import checks
 from ..compiled import Array, Floats, Generator, inlined, jit
-from ..features import FeatureMap, OneHot, Table
-from ..learner import ENDED, Learner, Problem, Targets, parts
+from ..features import OneHot, Table
+from ..learner import ENDED, Problem, Targets, parts
 from ..regression import factorise, solve, solve_transposed
 from . import counts
 from .counts import History, look_ahead, no_history, remember, table_values
-from .rows import Keeping, next_values
 
 LEAST = 1e-6  # weight of imagined visits: less is the same, and would cost digits
 
@@ -99,7 +96,7 @@ LEAST = 1e-6  # weight of imagined visits: less is the same, and would cost digi
 class Draw(NamedTuple):
     """Weights on data."""
 
-    data: Floats  # of the transitions, or of the outcomes by their place in the lists
+    data: Floats  # of the outcomes, by their place in the lists
     visits: Floats  # (T, K) of the imagined visits: Gamma(2κ)
     share: Floats  # (T, K) of it, what brought the largest value: Beta(κ, κ)
 
@@ -112,19 +109,6 @@ def _imagine(kappa: float, rng: Generator, visits: Floats, share: Floats) -> Non
     for k in range(visits.size):
         visits[k] = max(rng.standard_gamma(2.0 * kappa), LEAST)
         share[k] = rng.beta(kappa, kappa)
-
-
-def learner(problem: Problem, kappa: float) -> Learner:
-    """The fastest for these features."""
-    hint = "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
-    kappa = checks.between("kappa", kappa, LEAST, 1e6, hint=hint)
-    phi = problem.features
-    if isinstance(phi, (OneHot, Table)) and problem.options.window is None:
-        return Outcomes(problem, kappa)
-    return Weighted(problem, kappa)
-
-
-# ------------------------------------------------------------------------- where outcomes repeat
 
 
 class Data(NamedTuple):
@@ -245,19 +229,36 @@ def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
     remember(data.seen, h, s, a, r, ENDED if last else s_next)
 
 
+def _coefficients(Phi: Floats) -> Floats:
+    """Return the rows of a table as combinations of spanning pairs, in each period."""
+    T, _, _, K = Phi.shape
+    if Phi.strides[0] == 0:  # the same in all periods
+        inverses = [spanning_inverse(Phi[0].reshape(-1, K))] * T
+    else:
+        inverses = [spanning_inverse(rows) for rows in Phi.reshape(T, -1, K)]
+    return np.array([rows @ inverse for rows, inverse in zip(Phi, inverses, strict=True)])
+
+
 class Outcomes(counts.Table):
     """Keeps outcomes and how often they were seen."""
 
     parts = parts(_fit, table_values, _add)
 
     def __init__(self, problem: Problem, kappa: float) -> None:
+        hint = (
+            "It counts imagined visits; 1 is bold, 0.01 cautious, and less than a millionth none."
+        )
+        kappa = checks.between("kappa", kappa, LEAST, 1e6, hint=hint)
         phi: Any = problem.features
+        if not isinstance(problem.features, (OneHot, Table)):
+            checks.fail(
+                f"the bootstrap takes a table of features, or one_hot; it has {phi!r}. Take rlsvi."
+            )
         self.problem = problem
         shape = phi.H or 1, phi.S, phi.A
         C = np.zeros((0, 0, 0, 0))
         if isinstance(phi, Table):
-            pairs = spanners(phi, phi.K)
-            C = np.array([rows @ one.inverse for rows, one in zip(phi.Phi, pairs, strict=True)])
+            C = _coefficients(phi.Phi)
         record = Data(
             no_history(*shape, True),
             Draw(np.zeros(0), *np.zeros((2, shape[0], phi.K))),
@@ -271,85 +272,14 @@ class Outcomes(counts.Table):
         )
         super().__init__(phi.H, phi.S, phi.A, record)
 
+    @property
+    def settings(self) -> dict[str, str]:
+        return {"kappa": f"{self.record.kappa:g}"} | self.problem.value_range
+
     def reserve(self, episodes: int, steps: int) -> None:
         super().reserve(episodes, steps)
         draw = self.record.draw._replace(data=np.zeros(self.record.seen.state.size))
         self.record = self.record._replace(draw=draw)
-
-
-# ------------------------------------------------------------------------------ rows of features
-
-
-class Regression(NamedTuple):
-    """A regression with its random weights, whatever its targets are."""
-
-    C: Floats  # (N, d) rows as combinations of spanning pairs
-    weights: Floats  # (B, N) of the transitions, those of other blocks 0
-    imagined: Floats  # (B, d) what the imagined visits add to the right-hand side
-    factors: list[Any]  # of each block
-
-
-class Weighted(Keeping):
-    """Keeps rows of features, and draws a weight for each transition."""
-
-    def __init__(self, problem: Problem, kappa: float) -> None:
-        self.kappa = kappa
-        super().__init__(problem)
-
-    def _allocate(self, n: int, d: int) -> None:
-        super()._allocate(n, d)
-        self.spanners = spanners(self.problem.features, d)
-
-    def add(
-        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
-    ) -> None:
-        rows = self.rows(h, s)
-        super().add(h, s, a, r, s_next, legal_next)
-        self.spanners[self._period(h)].add(rows)
-        if s_next is not None and h + 1 != self.H:
-            self.spanners[self._period(h + 1)].add(self.rows(h + 1, s_next))
-
-    def draw_weights(self, rng: Generator | None, rows: int, K: int) -> Draw:
-        """Steps 1 and 2, for a fit to so many rows."""
-        if rng is None:
-            return Draw(np.ones(rows), np.full(K, 2 * self.kappa), np.full(K, 0.5))
-        visits, share = np.empty((2, K))
-        _imagine(self.kappa, rng, visits, share)
-        return Draw(rng.standard_exponential(rows), visits, share)
-
-    def nothing(self, rng: Generator | None) -> bool:
-        return not self.K
-
-    def noise(self, h: int, rng: Generator | None) -> Regression:
-        """Draw weights for the data of a regression."""
-        data = self.kept[h]
-        inverse = self.spanners[h].inverse
-        columns = data.columns
-        blocks, d = data.c.shape
-        draw = self.draw_weights(rng, len(columns.r), blocks * d)
-        _, low, high = self.problem.targets
-        visits = draw.visits.reshape(blocks, d)
-        imagined = visits * (low + (high - low) * draw.share).reshape(blocks, d)
-        # The inverse comes before squares are taken: those of x lose digits where rows are nearly
-        # collinear.
-        C = columns.x @ inverse
-        weights = columns.by_block(draw.data, blocks)
-        factors = [
-            cho_factor((C * own[:, None]).T @ C + np.diag(g))
-            for own, g in zip(weights, visits, strict=True)
-        ]
-        return Regression(C, weights, imagined, factors)
-
-    def solve(self, h: int, after: Floats, noise: Regression) -> tuple[Floats, Floats]:
-        """Step 3."""
-        columns = self.kept[h].columns
-        blocks, d = self.kept[h].c.shape
-        q = after.reshape(blocks, d) @ columns.there.reshape(-1, d).T
-        b = columns.r + next_values(q, columns.legal, columns.ended, self.problem.targets)
-        x = (noise.weights * b) @ noise.C + noise.imagined
-        v = np.array([cho_solve(U, one) for U, one in zip(noise.factors, x, strict=True)])
-        theta = np.asarray((v @ self.spanners[h].inverse.T).ravel())
-        return theta, theta
 
 
 # ------------------------------------------------------------------------- pairs that span all
@@ -385,59 +315,23 @@ def _replace(rows: Floats, inverse: Floats, met: Floats) -> bool:
     return changed
 
 
-class Spanner:
-    """Pairs that span the rows met so far.
-
-    Parameters
-    ----------
-    K : int
-        Number of features.
+def spanning_inverse(rows: Floats) -> Floats:
+    """Return B⁻¹ of pairs that span these rows, by which rows become coefficients of at most 2; 0 in
+    directions that no row has.
 
     Examples
     --------
-    >>> spanner = Spanner(2)
-    >>> spanner.add([[3.0, 0.0], [1.0, 1.0], [4.0, 1.0]])
-    True
-    >>> np.array([[3.0, 0.0], [1.0, 1.0], [4.0, 1.0]]) @ spanner.inverse
+    >>> rows = np.array([[3.0, 0.0], [1.0, 1.0], [4.0, 1.0]])
+    >>> rows @ spanning_inverse(rows)
     array([[1., 0.],
            [0., 1.],
            [1., 1.]])
     """
-
-    def __init__(self, K: int) -> None:
-        self._inverse = np.zeros((K, K))
-        self._met = np.zeros(K)
-        self._zero = np.ones(K, bool)  # features that all rows so far had at 0
-
-    def add(self, rows: Floats) -> bool:
-        """Take in some rows; whether that changed anything."""
-        rows = np.asarray(rows, float)
-        new = self._zero & rows.any(axis=0)
-        if new.any():  # each by its own size: units do not matter
-            self._inverse[new, new] = 1 / (UNMET * np.abs(rows).max(axis=0)[new])
-            self._zero &= ~new
-        return bool(_replace(rows, self._inverse, self._met))
-
-    @property
-    def inverse(self) -> Floats:
-        """B⁻¹, by which rows become coefficients; 0 in directions that no row has had."""
-        return self._inverse * self._met
-
-    @classmethod
-    def of(cls, rows: Floats) -> "Spanner":
-        """For all rows there are: none is left with a larger coefficient."""
-        spanner = cls(rows.shape[1])
-        while spanner.add(rows):
-            pass
-        return spanner
-
-
-def spanners(phi: FeatureMap, K: int) -> list[Spanner]:
-    """One for each regression: of all rows where they are known, else of those that will be met;
-    K is the number of features, of a block where there are blocks."""
-    periods = phi.H or 1
-    if not isinstance(phi, Table):
-        return [Spanner(K) for _ in range(periods)]
-    if phi.Phi.strides[0] == 0:  # the same in all periods
-        return [Spanner.of(phi.Phi[0].reshape(-1, K))] * periods
-    return [Spanner.of(rows) for rows in phi.Phi.reshape(periods, -1, K)]
+    K = rows.shape[1]
+    inverse = np.zeros((K, K))
+    met = np.zeros(K)
+    some = rows.any(axis=0)
+    inverse[some, some] = 1 / (UNMET * np.abs(rows).max(axis=0)[some])  # so units do not matter
+    while _replace(rows, inverse, met):
+        pass
+    return inverse * met

@@ -14,7 +14,7 @@ before any data this is the prior :math:`N(0, 1/\lambda)`. **LSVI** is its mean 
 
 **Without a horizon** (Algorithm 7) one table follows itself: :math:`\tilde V_{h+1}` is that of
 the fit before, discounted. A number of sweeps is so many fits with the same normal draws, each with
-all values of the one before, as the printed form makes them: steps of value iteration in one random
+all values of the one before, as Algorithm 7 makes them: steps of value iteration in one random
 model, a contraction if :math:`\gamma < 1`. A plan costs :math:`O(SA)`, and each sweep A steps for
 each state and one for each successor seen.
 
@@ -158,7 +158,7 @@ def value_iteration(
     Q: Floats,
 ) -> None:
     """Q̃ = (Σ r + Σ n(s') γṼ)/M + σz/√M with M = n + λσ², backwards in time; σ = 0 for the mean.
-    Noise is drawn in the order of the printed form."""
+    Noise is drawn in the order of the plain algorithms."""
     H, S, A = Q.shape
     V = np.zeros(S)
     z = 0.0
@@ -196,7 +196,7 @@ def sweep(
     z = np.zeros((S, A))
     change = look_ahead(closed, 0, Q, targets, V)
     if sigma > 0.0:
-        for a in range(A):  # the order of the printed form's features
+        for a in range(A):  # the order of one-hot features
             for s in range(S):
                 z[s, a] = noise(rng)
     for s in range(S):
@@ -267,7 +267,7 @@ class Table(Numbered):
 
 
 class Counts(Table):
-    """RLSVI and LSVI in closed form; the same values as ``Printed``.
+    """RLSVI and LSVI in closed form; the same values as the plain algorithms.
 
     Examples
     --------

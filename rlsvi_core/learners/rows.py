@@ -1,7 +1,7 @@
 r"""Algorithms 1, 3 and 7 for features computed on the fly: rows in arrays, fits by matrix products.
 
-The same weights as ``Printed`` from the same draws, for any feature map with a fixed number of
-actions A. A map with ``blocks`` = B has rows that are zero outside one of B blocks of
+The same weights as the plain algorithms from the same draws, for any feature map with a fixed
+number of actions A. A map with ``blocks`` = B has rows that are zero outside one of B blocks of
 :math:`d = K/B` columns. State features crossed with actions have B = A and one :math:`\phi(s)` of
 length d; rows of no special kind have B = 1 and d = K. In both cases the values of all actions at s
 are the A entries of :math:`X \theta^\top` with X of shape (A/B, d) and θ of shape (B, d), and the
@@ -142,8 +142,20 @@ def _value(s: Any) -> Any:
     return (type(s), s) if isinstance(s, (int, float, str, np.generic)) else object()
 
 
-class Keeping(Regressions):
-    """What learners share that keep rows of features."""
+class Rows(Regressions):
+    """Keeps its transitions in arrays; the same weights as the plain algorithms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rlsvi_core import rlsvi
+    >>> agent = rlsvi(lambda s: np.kron(np.eye(2), [1.0, s]), value_range=(0, 1), rng=1)
+    >>> agent.plan()
+    >>> a = agent.act(0, 0.5)
+    >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
+    >>> agent
+    Agent(Rows(A=2), lam=1, sigma=0.005, value_range=(0, 1), gamma=0.99, by draws; 1 transitions seen)
+    """
 
     def __init__(self, problem: Problem) -> None:
         phi = problem.features
@@ -154,6 +166,7 @@ class Keeping(Regressions):
         self.K = 0
         self.kept: list[Kept] = []  # of each regression, once the sizes are known
         self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))  # h, what it was, its rows
+        self._largest = 0.0  # row so far, squared
         if phi.K and phi.A:
             self._allocate(phi.A // phi.blocks, phi.K // phi.blocks)
 
@@ -181,10 +194,15 @@ class Keeping(Regressions):
         shape = self.kept[0].columns.there.shape[1:] if self.kept else ("actions", "K")
         if X.shape != shape:
             checks.fail(
-                f"features have one shape, {shape}; for {s!r} it is {X.shape}. printed=True takes any."
+                f"features have one shape, {shape}; for {s!r} it is {X.shape}. "
+                "Return a row for each action; legal(h, s) says which are allowed."
             )
         if not math.isfinite(np.vdot(X, X)):
             checks.fail(f"features must be finite; for {s!r} they are {X!r}.")
+        square = float(np.einsum("nd,nd->n", X, X).max())
+        if square > self._largest:
+            check_ridge(square, self.problem.ridge, self._largest)
+            self._largest = square
         return X
 
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
@@ -224,38 +242,7 @@ class Keeping(Regressions):
 
     def enough(self, new: Columns) -> Array:
         """Of which transitions nothing is needed but their sums."""
-        return np.zeros(len(new.r), bool)
-
-
-class Rows(Keeping):
-    """Keeps its transitions in arrays; the same weights as ``Printed``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rlsvi_core import rlsvi
-    >>> agent = rlsvi(lambda s: np.kron(np.eye(2), [1.0, s]), value_range=(0, 1), rng=1)
-    >>> agent.plan()
-    >>> a = agent.act(0, 0.5)
-    >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
-    >>> agent
-    Agent(Rows(A=2), by draws; 1 transitions seen)
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self._largest = 0.0  # row so far, squared
-
-    def enough(self, new: Columns) -> Array:
         return new.ended | (self.problem.gamma == 0)
-
-    def _rows(self, h: int, s: Any) -> Array:
-        X = super()._rows(h, s)
-        square = float(np.einsum("nd,nd->n", X, X).max())
-        if square > self._largest:
-            check_ridge(square, self.problem.ridge, self._largest)
-            self._largest = square
-        return X
 
     def nothing(self, rng: Generator | None) -> bool:
         no_prior = rng is None or self.problem.options.first == "uniform"

@@ -18,8 +18,8 @@ Accuracy: :math:`A^\top b` is a sum, so its rounding is amplified by up to
 :math:`1/(\lambda\sigma^2)` in directions without data. With :math:`\lambda\sigma^2` at
 :math:`10^{-9}` of the squared features, values of the first K or so episodes keep four digits. With
 less they are rough, which is mentioned; the paper's Figure 11 goes down to :math:`4\cdot10^{-14}`.
-Below :math:`10^{-14}` nothing is left, and it is refused. The printed form, which never forms this
-sum, keeps its digits.
+Below :math:`10^{-14}` nothing is left, and it is refused. The plain algorithms, which never form
+this sum, keep its digits.
 """
 
 import math
@@ -178,7 +178,7 @@ def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
 
 
 class Sums(Numbered):
-    """Keeps sums, not data; the same weights as ``Printed``."""
+    """Keeps sums, not data; the same weights as Algorithms 1, 3 and 7."""
 
     parts = parts(_fit, weighted, _add)
 

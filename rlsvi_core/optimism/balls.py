@@ -9,47 +9,68 @@ rounds outwards, so what holds for the ball is proved for its number. Two tools 
   tried too, so a false inequality ends in a point where it was seen to fail.
 """
 
+from __future__ import annotations
+
 import heapq
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from flint import arb, ctx, fmpq
+from ..checks import fail, is_number, missing, whole
 
-from ..checks import fail, is_number, whole
+try:
+    from flint import arb as arb
+    from flint import ctx as ctx
+    from flint import fmpq as fmpq
+    from flint import fmpq_poly as fmpq_poly
+except ModuleNotFoundError:  # samples and floats do without; every way in here says what to install
+    arb = ctx = fmpq = fmpq_poly = None
 
 __all__ = ["Counterexample", "Proof", "Undecided", "decide"]
 
 MOST_BITS = 1 << 14
-Number: TypeAlias = int | float | Fraction | fmpq
+Number: TypeAlias = "int | float | Fraction | fmpq"
 
 
 class Undecided(ArithmeticError):
     """Neither proved nor refuted within the effort allowed."""
 
 
-def exact(x: Number) -> fmpq:
-    """The rational number that a finite float, a fraction or an integer is."""
-    if isinstance(x, fmpq):
-        return x
+def need_flint() -> None:
+    """Raise an error that says what to install if python-flint is missing."""
+    if arb is None:
+        raise missing("a certified number", "python-flint", extra="proofs")
+
+
+def to_fraction(x: Number) -> Fraction:
+    """Return the rational number that a finite float, a fraction or an integer is."""
+    if fmpq is not None and isinstance(x, fmpq):
+        return Fraction(int(x.p), int(x.q))
     try:
-        return fmpq(*(x.item() if hasattr(x, "item") else x).as_integer_ratio())
+        return Fraction(*(x.item() if hasattr(x, "item") else x).as_integer_ratio())
     except (ValueError, OverflowError):
         fail(f"numbers must be finite; got {x!r}.")
 
 
-def positive(name: str, x: Number) -> fmpq:
-    """The rational number that x is, if it is above 0."""
+def positive(name: str, x: Number) -> Fraction:
+    """Return the rational number that x is, if it is above 0."""
     if not x > 0 or x == math.inf:
         fail(f"{name} must be positive and finite; got {x!r}.")
-    return exact(x)
+    return to_fraction(x)
+
+
+def exact(x: Number) -> fmpq:
+    """Return the same rational number for ball arithmetic."""
+    need_flint()
+    return x if isinstance(x, fmpq) else fmpq(*to_fraction(x).as_integer_ratio())
 
 
 def _refine(
     value: Callable[[], arb], enough: Callable[[arb], bool], what: str, most_bits: int
 ) -> arb:
     """The value's ball at the first precision that is sufficient."""
+    need_flint()
     bits = 64
     while bits <= most_bits:
         with ctx.workprec(bits):
@@ -104,7 +125,7 @@ class Counterexample(NamedTuple):
 
 
 Box = tuple[tuple[float, float], ...]
-Function = Callable[..., arb]
+Function: TypeAlias = "Callable[..., arb]"
 
 
 def _ball(low: float, high: float) -> arb:
@@ -141,6 +162,7 @@ def decide(
     >>> print(decide(lambda x: x * x - x + 1, [(0, 1)]))
     proved on 3 boxes at 64 bits, margin at least 0.12
     """
+    need_flint()
     bits = whole("bits", bits, 2, MOST_BITS, hint="64 is usual.")
     limit = whole("limit", limit, 1, hint="It counts boxes; 100 000 is usual.")
     for edge in box:

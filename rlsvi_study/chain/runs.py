@@ -17,6 +17,7 @@ with the same criterion.
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -27,7 +28,7 @@ from rlsvi_core.compiled import Generator, Seed
 from rlsvi_core.envs.chains import LEFT, RIGHT, chain
 from rlsvi_core.mdp import FiniteMDP
 
-from ..engine import Rows, grid, quick, streams, table
+from ..engine import Plot, Rows, grid, quick, streams, table
 from ..judging.intervals import Median, median_interval, median_times
 
 REWARDS_TO_LEARN = 10  # section 6.1: "episodes until 10 rewards" is the proxy for learning time
@@ -50,7 +51,7 @@ def first_arrival(agent: str, N: int, seed: int, lam: float, sigma: float, budge
     mdp = chain(N)
     _, env_rng, agent_rng = streams(seed)
     learner = make_agent(agent, features.tabular(mdp), lam, sigma, agent_rng)
-    (first,) = _rewarded_episodes(mdp, learner, env_rng, budget, count=1)
+    (first,) = rewarded_episodes(mdp, learner, env_rng, budget, count=1)
     return [{"unrewarded": min(first - 1, budget), "censored": first > budget}]
 
 
@@ -170,7 +171,7 @@ def _learning_row(
     budget: int,
     played: Sequence[float] = (),
 ) -> Rows:
-    waits = _rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
+    waits = rewarded_episodes(mdp, learner, env_rng, budget, REWARDS_TO_LEARN, played)
     return [
         {
             "first_reward": min(waits[0], budget),
@@ -180,7 +181,7 @@ def _learning_row(
     ]
 
 
-def _rewarded_episodes(
+def rewarded_episodes(
     mdp: FiniteMDP,
     learner: Agent,
     env_rng: Generator,
@@ -188,7 +189,7 @@ def _rewarded_episodes(
     count: int,
     played: Sequence[float] = (),
 ) -> list[int]:
-    """The first ``count`` episodes with a reward, from 1; budget + 1 for those that never came.
+    """Return the first ``count`` episodes with a reward, from 1; budget + 1 for those that never came.
 
     ``played`` are the rewards of episodes already over.
     """
@@ -250,6 +251,11 @@ _READINGS = (
     ),
 )
 
+_TIME = "episodes until the tenth reward"
+_REGRET = Plot("episode", "regret", ("agent",), ylabel="cumulative regret")
+_BY_N = Plot("N", "tenth_reward", stop="budget", xlabel="length N of the chain", ylabel=_TIME)
+_BY_K = replace(_BY_N, x="K", xlabel="number K of features")
+
 EXPERIMENTS = {
     one.name: one
     for one in (
@@ -262,6 +268,15 @@ EXPERIMENTS = {
             cells=grid(agent=_AGENTS, N=range(2, 15, 2)),
             seeds=range(100),
             quick=quick(cells=grid(agent=_AGENTS, N=(2, 4, 6, 8)), seeds=range(10)),
+            plot=Plot(
+                "N",
+                "unrewarded",
+                ("agent",),
+                show="mean",
+                log="y",
+                xlabel="length N of the chain",
+                ylabel="episodes before the first reward",
+            ),
         ),
         table(
             "fig2a",
@@ -273,6 +288,7 @@ EXPERIMENTS = {
             seeds=range(50),
             quick=quick(cells=_PAIR, seeds=range(3)),
             length="episodes",
+            plot=_REGRET,
         ),
         table(
             "fig2b",
@@ -284,6 +300,14 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_PAIR[:1], seeds=range(2), episodes=20_000),
             length="episodes",
+            plot=Plot(
+                "episode",
+                "suboptimal",
+                ("agent",),
+                show="runs",
+                log="xy",
+                ylabel="suboptimal policies so far",
+            ),
         ),
         table(
             "fig3",
@@ -294,6 +318,8 @@ EXPERIMENTS = {
             cells=grid(N=(*range(10, 101, 10), 125, 150, 175, 200)),
             seeds=range(50),
             quick=quick(cells=grid(N=(10, 20, 30)), seeds=range(4)),
+            plot=_BY_N,
+            figures={"fig5": replace(_BY_N, log="xy")},
         ),
         table(
             "fig3-long",
@@ -304,6 +330,7 @@ EXPERIMENTS = {
             cells=grid(N=(300, 400)),
             seeds=range(50),
             quick=quick(cells=grid(N=(300,)), seeds=range(1)),
+            plot=_BY_N,
         ),
         table(
             "fig3-tabular",
@@ -314,6 +341,7 @@ EXPERIMENTS = {
             cells=grid(N=range(10, 61, 10)),
             seeds=range(50),
             quick=quick(cells=grid(N=(10, 20)), seeds=range(4)),
+            plot=_BY_N,
         ),
         table(
             "fig4",
@@ -324,6 +352,8 @@ EXPERIMENTS = {
             cells=grid(K=(2, 4, 6, 8, 10, 15, *range(20, 121, 10), 150)),
             seeds=range(50),
             quick=quick(cells=grid(K=(2, 10, 20)), seeds=range(4)),
+            plot=_BY_K,
+            figures={"fig5": replace(_BY_K, log="xy")},
         ),
         table(
             "fig6",
@@ -334,6 +364,7 @@ EXPERIMENTS = {
             cells=grid(noise=_NOISE, rho=[i / 1000 for i in range(1001)]),
             seeds=range(1),
             quick=quick(cells=grid(noise=_NOISE, rho=(0.0, 0.05, 0.1)), seeds=range(1)),
+            plot=replace(_BY_N, x="rho", panels=("noise",), show="runs", log="y", xlabel="ρ"),
         ),
         table(
             "fig6-small",
@@ -344,6 +375,7 @@ EXPERIMENTS = {
             cells=grid(noise=("deviation",), rho=(0.0,)) + grid(noise=_NOISE, rho=_SMALL),
             seeds=range(1, 51),
             quick=quick(cells=grid(noise=_NOISE, rho=(0.0, 0.04)), seeds=range(1, 3)),
+            plot=replace(_BY_N, x="rho", lines=("noise",), log="y", xlabel="ρ"),
         ),
         table(
             "fig10",
@@ -355,6 +387,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=grid(lam=(1.0, 1e6)), seeds=range(1)),
             length="episodes",
+            plot=replace(_REGRET, lines=("lam",)),
         ),
         table(
             "fig11",
@@ -366,6 +399,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=grid(sigma=(0.1, 10.0)), seeds=range(1)),
             length="episodes",
+            plot=replace(_REGRET, lines=("sigma",)),
         ),
         table(
             "fig13",
@@ -377,6 +411,8 @@ EXPERIMENTS = {
             + grid(K=(80,), N=(10, 20, 30, 40, 60)),
             seeds=range(20),
             quick=quick(cells=grid(K=(5, 10), N=(10, 20)), seeds=range(2)),
+            plot=replace(_BY_N, lines=("K",)),
+            figures={"fig12": replace(_BY_K, lines=("N",))},
         ),
         table(
             "readings",
@@ -387,6 +423,14 @@ EXPERIMENTS = {
             cells=_READINGS,
             seeds=range(50),
             quick=quick(cells=_READINGS[:1], seeds=range(3)),
+            plot=Plot(
+                "tenth_reward",
+                ("reading", "norm", "constant", "opening"),
+                ("lam",),
+                log="x",
+                stop="budget",
+                xlabel=_TIME,
+            ),
         ),
     )
 }

@@ -41,7 +41,7 @@ from rlsvi_core import bootstrap, features, rlsvi
 from rlsvi_core.agent import Agent
 from rlsvi_core.compiled import Ints
 
-from ..engine import Rows, grid, quick, streams, table
+from ..engine import Plot, Rows, grid, quick, streams, table
 from ..traps import gamble, long_gamble, toll
 from .costly_road import costly_road
 from .low_rank import low_rank
@@ -135,6 +135,15 @@ EXPERIMENTS = {
             cells=grid(factor=(1.0, 2.0)),
             seeds=range(400),
             quick=quick(cells=grid(factor=(1.0, 2.0)), seeds=range(20), episodes=10**4),
+            plot=Plot(
+                "episode",
+                "regret",
+                ("factor",),
+                show="mean",
+                log="xy",
+                xlabel="episodes L",
+                ylabel="expected regret",
+            ),
         ),
         table(
             "long-gamble",
@@ -145,6 +154,15 @@ EXPERIMENTS = {
             cells=grid(H=(4, 8)),
             seeds=range(400),
             quick=quick(cells=grid(H=(4, 8)), seeds=range(20), episodes=10**4),
+            plot=Plot(
+                "episode",
+                "regret",
+                ("H",),
+                show="mean",
+                log="xy",
+                xlabel="episodes L",
+                ylabel="expected regret",
+            ),
         ),
         table(
             "toll",
@@ -154,6 +172,9 @@ EXPERIMENTS = {
             cells=grid(agent=("given", "truncated", "one-hot"), H=range(7, 16, 2)),
             seeds=range(400),
             quick=quick(cells=grid(agent=("given", "truncated"), H=(7, 9)), seeds=range(4)),
+            plot=Plot(
+                "H", "regret", ("agent",), show="mean", log="y", xlabel="horizon H", ylabel="leaps"
+            ),
         ),
         table(
             "costly-road",
@@ -168,6 +189,9 @@ EXPERIMENTS = {
                 cells=grid(agent=("printed", "truncated", "wide", "bootstrap"), H=(5, 10)),
                 seeds=range(2),
             ),
+            plot=Plot(
+                "H", "regret", ("agent",), show="mean", log="y", xlabel="horizon H", ylabel="leaps"
+            ),
         ),
         table(
             "largest-error",
@@ -180,6 +204,9 @@ EXPERIMENTS = {
             quick=quick(
                 cells=grid(world=("costly road", "simplex", "random coordinates"), H=(10, 20)),
                 seeds=range(4),
+            ),
+            plot=Plot(
+                "H", "error", ("world",), log="y", xlabel="horizon H", ylabel="largest error"
             ),
         ),
     )

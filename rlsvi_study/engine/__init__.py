@@ -4,7 +4,7 @@ Studies, notebooks and the command line import from here; what is not listed is 
 """
 
 from .compare import differences
-from .experiment import Experiment, Rows, Scale, Task, grid, quick, streams, table
+from .experiment import Experiment, Plot, Rows, Scale, Task, grid, quick, streams, table
 from .files import path, results_folder, results_in, write
 from .journal import finished
 from .provenance import revision
@@ -14,6 +14,7 @@ from .tables import Tables, edited_since, load, record, stored
 __all__ = [
     "Check",
     "Experiment",
+    "Plot",
     "Rows",
     "Scale",
     "Tables",

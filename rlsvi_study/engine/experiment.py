@@ -4,11 +4,12 @@ An experiment is declared by ``table``. It has two scales: ``quick`` (seconds, w
 recomputes live) and ``paper``. The quick runs are a part of the paper's wherever that is possible,
 so their rows can be compared exactly.
 
-A user's own study is a file that defines ``EXPERIMENTS``, a dict of experiments by name, and, to
-draw them, ``DRAW``, a dict of functions from an experiment's table to a figure; a whole one is
-``examples/own_study.py``, and the book's page ``own-problem`` explains it. ``rlsvi run my_study.py
---jobs 2`` computes it, ``list``, ``plot`` and ``verify`` take the file too, and results go to a
-folder ``results`` beside it. In a notebook, pass the experiment to ``engine.sweep``.
+A user's own study is a file that defines ``EXPERIMENTS``, a dict of experiments by name; a whole
+one is ``examples/own_study.py``, and the book's page ``own-problem`` explains it. ``rlsvi run
+my_study.py --jobs 2`` computes it, ``list``, ``plot`` and ``verify`` take the file too, and results
+go to a folder ``results`` beside it. In a notebook, pass the experiment to ``engine.sweep``.
+
+``plot`` says how ``rlsvi plot`` draws the table.
 
 ``length`` names the constant that says how long a run is, where later rows do not change earlier
 ones (learning curves, games). There ``rlsvi verify`` can recompute the beginning of a run.
@@ -20,12 +21,12 @@ package's arithmetic; ``compare.out_of_range`` has the rule by which it is compa
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -134,6 +135,27 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class Plot:
+    """How a table is drawn: its columns along the axes, and the settings that tell runs apart.
+
+    If ``x`` is a setting, or ``y`` names rows, the last row of each run is drawn; else curves are.
+    A setting that is not named must not vary in what is drawn.
+    """
+
+    x: str
+    y: str | tuple[str, ...]  # a column, or the settings that name a row of the picture each
+    lines: tuple[str, ...] = ()  # the settings that a line, or a mark, stands for
+    panels: tuple[str, ...] = ()
+    show: Literal["median", "mean", "runs"] = "median"  # and 10 to 90%; and 95% interval; each run
+    log: Literal["", "x", "y", "xy"] = ""
+    where: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # the values that are drawn
+    from_zero: bool = False  # whether runs begin at (0, 0), as sums do
+    stop: str = ""  # the constant at which runs are stopped: drawn if one of them is
+    xlabel: str = ""
+    ylabel: str = ""
+
+
+@dataclass(frozen=True)
 class Experiment:
     name: str
     place: str  # where in the paper, or on what
@@ -144,6 +166,8 @@ class Experiment:
     portable: bool = True
     typed_as: str = ""  # after "rlsvi run", if not by the name
     data: tuple[str, ...] = ()  # files that the runs read, in the study's folder or below
+    plot: Plot | None = None
+    figures: Mapping[str, Plot] = field(default_factory=dict)  # other pictures of the same table
     loaded: Sources | None = field(default=None, repr=False)  # the engine's: see sources
 
     def __post_init__(self) -> None:
@@ -235,6 +259,8 @@ def table(
     length: str | None = None,
     portable: bool = True,
     data: tuple[str, ...] = (),
+    plot: Plot | None = None,
+    figures: Mapping[str, Plot] | None = None,
 ) -> Experiment:
     """A table, declared by one call: the experiment that computes it.
 
@@ -249,6 +275,7 @@ def table(
             cells=grid(lam=(0.1, 1.0)),
             seeds=range(20),
             quick=quick(cells=grid(lam=(0.1,)), seeds=range(2), episodes=50),
+            plot=Plot(x="episode", y="regret", lines=("lam",)),
         )
 
     The quick scale has the same constants, but for those that it changes. Without ``quick`` there
@@ -258,4 +285,15 @@ def table(
     scales = {"paper": Scale(common, cells, seeds)}
     if quick:
         scales = {"quick": replace(quick, constants=common | quick.constants), **scales}
-    return Experiment(name, place, title, run, scales, length=length, portable=portable, data=data)
+    return Experiment(
+        name,
+        place,
+        title,
+        run,
+        scales,
+        length=length,
+        portable=portable,
+        data=data,
+        plot=plot,
+        figures=figures or {},
+    )

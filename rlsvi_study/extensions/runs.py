@@ -30,7 +30,7 @@ from rlsvi_core.learners.sums import Statistics, add_transition
 from rlsvi_core.loop import choose, row_values
 from rlsvi_core.mdp import DiscountedMDP, Model, first_state, step
 
-from ..engine import Rows, grid, quick, streams, table
+from ..engine import Plot, Rows, grid, quick, streams, table
 from ..judging.intervals import median_times
 from .bootstrap import Resampling
 
@@ -276,6 +276,9 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_with(_ARMS[:3], N=(10,), lam=(1.0,)), seeds=range(2)),
             length="episodes",
+            plot=Plot(
+                "regret", ("agent", "prior"), panels=("N", "lam"), xlabel="regret at the end"
+            ),
         ),
         table(
             "continual",
@@ -288,6 +291,16 @@ EXPERIMENTS = {
             ),
             seeds=range(20),
             quick=quick(cells=grid(agent=PERTURBATIONS, n=(4, 8), gamma=(0.95,)), seeds=range(2)),
+            plot=Plot(
+                "n",
+                "first_reward",
+                ("agent",),
+                ("gamma",),
+                log="y",
+                stop="steps",
+                xlabel="moves n of the lock",
+                ylabel="steps until it opens",
+            ),
         ),
         table(
             "bootstrap",
@@ -298,6 +311,16 @@ EXPERIMENTS = {
             cells=_WAITS,
             seeds=range(20),
             quick=quick(cells=grid(agent=_SAMPLES, features=("tabular",), N=(4,)), seeds=range(2)),
+            plot=Plot(
+                "N",
+                "first_reward",
+                ("agent",),
+                ("features",),
+                log="y",
+                stop="budget",
+                xlabel="length N of the chain",
+                ylabel="episodes to the first reward",
+            ),
         ),
     )
 }

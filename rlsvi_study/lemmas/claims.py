@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
 from rlsvi_core.optimism import order
-from rlsvi_core.optimism.balls import exact
 
 from ..judging.evidence import failing
 from ..judging.outcomes import (
@@ -20,7 +20,7 @@ from ..judging.outcomes import (
     unless,
 )
 from ..judging.register import claim
-from . import crossings, printed_lines
+from . import printed_lines
 from . import single_crossing as repaired
 from .stein_profile import STEPS_LEMMA_1
 
@@ -95,7 +95,7 @@ def single_crossing() -> Judged:
 
     {slips} slips make {printed[fails]} of the lines printed for its proof false; {printed[misprint]} more
     are misprints. The repaired proof has {steps} steps, printed ones and ours."""
-    found = crossings.places(0.05, 0.05)
+    found = printed_lines.count_crossings(0.05, 0.05)
     gaps = failing(STEPS_LEMMA_6)
     printed = wrong(*printed_lines.WRONG_IN_LEMMA_6)
     readings = {
@@ -137,10 +137,12 @@ def gauss_dirichlet() -> Judged:
     for _ in range(40):
         alpha = rng.integers(1, 4, rng.integers(2, 5))
         V = [0, *(rng.integers(0, 9, alpha.size - 2) / 8), 1]
-        law, n = order.DirichletMean.of(alpha.tolist(), V), int(alpha.sum())
+        law, n = order.DirichletMean(alpha.tolist(), V), int(alpha.sum())
         for times in (1, 4):
-            normal = order.Normal.of(law.mean, exact(1) / (times * n))
-            smallest = min(smallest, order.gap(normal, law, np.linspace(0.02, 0.98, 25)).min())
+            normal = order.Normal(law.mean, Fraction(1, times * n))
+            smallest = min(
+                smallest, order.exact_gap(normal, law, np.linspace(0.02, 0.98, 25)).min()
+            )
             cases += 1
     gaps = failing(STEPS_LEMMA_1)
     printed = wrong(*printed_lines.WRONG_IN_LEMMA_5, *printed_lines.WRONG_IN_LEMMA_6)

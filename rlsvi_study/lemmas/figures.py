@@ -7,10 +7,9 @@ import seaborn as sns
 from matplotlib.figure import Figure
 from scipy import stats
 
-from rlsvi_core.optimism import order
+from rlsvi_core.optimism import Beta, Normal, certify_crossings, exact_gap
 
 from ..style import COLOUR, LINE, panels, styled
-from .crossings import cdf_crossings, pdf_crossings
 
 
 @styled
@@ -34,9 +33,10 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
                 legend=ax is axes[0],
                 ax=ax,
             )
-        points = [c.x for c in pdf_crossings(alpha, beta)]
+        found = certify_crossings(Normal.matching(alpha, beta), Beta(alpha, beta))
+        points = [c.x for c in found.density]
         ax.plot(points, normal.pdf(points), "o", color="black", ms=4)
-        for c in cdf_crossings(alpha, beta):
+        for c in found.cdf:
             ax.axvline(c.x, color=COLOUR["theory"], ls=":", lw=1.2)
         finite = stats.beta(alpha, beta).pdf(inside).max() if min(alpha, beta) > 1 else 0.0
         ax.set(
@@ -64,7 +64,7 @@ def shaded_gap(alpha: float, beta: float) -> Figure:
         ("variance 1/(4n)", 1 / (4 * n), "-"),
         ("beta's variance", law.var(), "--"),
     ):
-        G = order.gap(order.Normal.of(alpha / n, variance), order.Beta.of(alpha, beta), x, digits=6)
+        G = exact_gap(Normal(alpha / n, variance), Beta(alpha, beta), x, digits=6)
         right.plot(x, G, color=COLOUR["theory"], ls=line, label=name)
         for look, where in (("theory", G >= 0), ("fails", G < 0)):
             right.fill_between(x, 0, G, where=where, color=COLOUR[look], alpha=0.3, lw=0)

@@ -5,17 +5,19 @@ Notation of the paper: A = α − 1, B = β − 1, n = α + β = A + B + 2, u = 
 """
 
 from itertools import pairwise
+from typing import Any
 
 from flint import arb
 from sympy import Expr, Rational, cbrt, diff, integrate, log, simplify, sqrt, symbols
 
-from rlsvi_core.optimism.balls import decide, exact
+from rlsvi_core.optimism import Beta, Normal, certify_crossings
+from rlsvi_core.optimism.balls import decide
+from rlsvi_core.optimism.crossings import Pair, logistic
 
 from ..judging.algebra import Sides, identity, same
 from ..judging.evidence import instead, positive_inside, region
 from ..judging.outcomes import FAILS, HOLDS, MISPRINT, Judged, unless
 from ..judging.register import claim
-from . import crossings
 from .single_crossing import A, B, h, n, x
 
 # --------------------------------------------------------------------- Lemma 5
@@ -126,6 +128,19 @@ log_B = (alpha - 1) * log(x) + (beta - 1) * log(1 - x)
 log_N = -(alpha + beta) * (x - alpha / (alpha + beta)) ** 2 / 2  # without ½ log(n/2π)
 
 
+def count_crossings(alpha: float, beta: float) -> dict[str, Any]:
+    """Return where the lemma's normal and Beta(α, β) cross on (0, 1), and how often."""
+    found = certify_crossings(Normal.matching(alpha, beta), Beta(alpha, beta))
+    return {
+        "alpha": alpha,
+        "beta": beta,
+        "pdf": [crossing.x for crossing in found.density],
+        "cdf": [crossing.x for crossing in found.cdf],
+        "densities": len(found.density),
+        "functions": len(found.cdf),
+    }
+
+
 @claim(
     "G.enough-once",
     place="Appendix G, G.2",
@@ -156,7 +171,7 @@ def two_crossings_suffice() -> Judged:
 
     At α = {alpha:g}, β = {beta:g} the densities cross {densities} times and the distribution functions
     {functions}, because the beta density also jumps past the normal's at 0 and at 1."""
-    found = crossings.places(0.05, 0.05)
+    found = count_crossings(0.05, 0.05)
     return unless(found["densities"] <= 2 and found["functions"] > 1, **found)
 
 
@@ -173,7 +188,7 @@ def densities_cross_twice() -> Judged:
 
     At α = {alpha:g}, β = {beta:g} the densities cross {densities} times and the distribution functions
     {functions}. It would follow from the false conclusion of G.3.1."""
-    found = crossings.places(1.001, 0.32)
+    found = count_crossings(1.001, 0.32)
     return unless(found["densities"] > 2, **found)
 
 
@@ -327,8 +342,8 @@ def special_no_root() -> Judged:
 
     At α = {alpha}, β = {beta:g}, whose sum exceeds 2, there are roots at x = {roots[0]:.3g} and
     {roots[1]:.3g}: the point tried for the maximum is not where it is."""
-    pair = crossings.Pair(exact(1.1), exact(1.0))
-    roots = [float(crossings.logistic(turn())) for turn in pair.turning_points()]
+    pair = Pair(Normal.matching(1.1, 1.0), Beta(1.1, 1.0))
+    roots = [float(logistic(turn())) for turn in pair.turning_points()]
     return unless(bool(roots), alpha=1.1, beta=1.0, roots=roots)
 
 

@@ -11,6 +11,7 @@ agent serves. An arm that does not learn has a straight line, of which only the 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ import pandas as pd
 from rlsvi_core import Agent
 from rlsvi_core.envs.recommender import Recommender
 
-from ..engine import Rows, grid, quick, streams, table
+from ..engine import Plot, Rows, grid, quick, streams, table
 from ..judging.intervals import mean_interval
 from .bandit import BernoulliBandit
 from .products import ProductLearner
@@ -189,6 +190,19 @@ _RIVALS = grid(
     runs=(10,),
 )  # the best of the readings
 
+_TOTALS = Plot("regret", ("arm",), show="mean", xlabel="regret after all customers (likes)")
+_CURVES = Plot(
+    "episode",
+    "regret",
+    ("arm",),
+    show="mean",
+    from_zero=True,
+    xlabel="customer",
+    ylabel="cumulative regret (likes)",
+)
+_FIGURE_8 = ("rlsvi", *(BOLTZMANN[eta] for eta in PAPER_ETAS))
+_FIGURE_9 = ("rlsvi", "linear", "bernoulli", MYOPIC["uniform"], MYOPIC["best"])
+
 EXPERIMENTS = {
     one.name: one
     for one in (
@@ -201,6 +215,11 @@ EXPERIMENTS = {
             cells=_PAPER,
             seeds=range(100),
             quick=quick(cells=_PAPER, seeds=range(1)),
+            plot=_TOTALS,
+            figures={
+                "fig8": replace(_CURVES, where={"arm": _FIGURE_8}),
+                "fig9": replace(_CURVES, where={"arm": _FIGURE_9}),
+            },
         ),
         table(
             "recommender-later",
@@ -211,6 +230,7 @@ EXPERIMENTS = {
             cells=_LONGER,
             seeds=range(40),
             quick=quick(cells=_LONGER, seeds=range(1)),
+            plot=_CURVES,
         ),
         table(
             "recommender-readings",
@@ -221,6 +241,7 @@ EXPERIMENTS = {
             cells=_EVERY_ARM,
             seeds=range(20),
             quick=quick(cells=_EVERY_ARM[:2], seeds=range(2)),
+            plot=_TOTALS,
         ),
         table(
             "recommender-rivals",
@@ -231,6 +252,7 @@ EXPERIMENTS = {
             cells=_RIVALS,
             seeds=range(100),
             quick=quick(cells=_RIVALS, seeds=range(1)),
+            plot=_CURVES,
         ),
     )
 }

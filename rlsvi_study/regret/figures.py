@@ -114,10 +114,10 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     fig, ax = canvas(height=3.0)
     truth = _posterior(low, high)
     z = np.linspace(truth.mean() - 2.5 * truth.std(), truth.mean() + 3 * truth.std(), 101)
-    beta = order.Beta.of(0.5 + high, 0.5 + low)
+    beta = order.Beta(0.5 + high, 0.5 + low)
     for (name, sigma2), look in zip(noises.items(), ("theory", "fails"), strict=True):
         law = _drawn(low, high, sigma2)
-        gap = order.gap(order.Normal.of(1 + law.mean(), law.var()), beta, 1 + z, digits=6)
+        gap = order.exact_gap(order.Normal(1 + law.mean(), law.var()), beta, 1 + z, digits=6)
         ax.plot(z, gap, color=COLOUR[look], lw=1.8, label=f"{name} (σ² = {sigma2:.2g})")
         ax.fill_between(z, 0, np.minimum(gap, 0), color=COLOUR["fails"], alpha=0.3, lw=0)
     ax.axhline(0, color="black", lw=0.8)

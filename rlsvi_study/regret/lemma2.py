@@ -76,7 +76,7 @@ def marginals_control_the_maximum() -> Judged:
     independent = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
     def law(of: Callable[[tuple[int, int]], int], joint: list[tuple[int, int]]) -> Finite:
-        return Finite.of([of(pair) for pair in joint], [1] * len(joint))
+        return Finite([of(pair) for pair in joint], [1] * len(joint))
 
     marginals = all(
         optimistic(law(itemgetter(i), same), law(itemgetter(i), independent)) for i in (0, 1)

@@ -17,6 +17,7 @@ a decade; the best of UCBVI's lay between them.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from rlsvi_core.compiled import Generator, Seed
 from rlsvi_core.envs.dirichlet import DirichletPrior
 
 from .. import rivals
-from ..engine import Rows, grid, quick, streams, table
+from ..engine import Plot, Rows, grid, quick, streams, table
 from ..parameters import least_parameters, make_prior, theorem1_parameters
 
 BOUND = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
@@ -175,6 +176,16 @@ def _beside_the_bound(
     )
 
 
+_ALONG_L = Plot(  # at the base's sizes, which alone have so many episodes
+    "episode",
+    "regret",
+    show="mean",
+    log="xy",
+    where={"episodes": (4**8,)},
+    xlabel="episodes L",
+    ylabel="expected regret",
+)
+
 EXPERIMENTS = {
     one.name: one
     for one in (
@@ -189,6 +200,7 @@ EXPERIMENTS = {
             quick=quick(
                 cells=_around_the_base(("rlsvi", "uniform"), COMPARED, H=(5,)), seeds=range(2)
             ),
+            plot=replace(_ALONG_L, lines=("agent",)),
         ),
         table(
             "theorem1-tuned",
@@ -199,6 +211,15 @@ EXPERIMENTS = {
             cells=_TUNED,
             seeds=range(100, 164),
             quick=quick(cells=_TUNED[::10], seeds=range(100, 102), episodes=4**6),
+            plot=Plot(
+                "factor",
+                "regret",
+                ("agent",),
+                show="mean",
+                log="xy",
+                xlabel="factor of σ, or of the bonus",
+                ylabel="expected regret",
+            ),
         ),
         table(
             "theorem1-bound",
@@ -209,6 +230,7 @@ EXPERIMENTS = {
             + _beside_the_bound(OTHERS, 4**7),
             seeds=range(32),
             quick=quick(cells=_beside_the_bound(OTHERS[:1], 4**7), seeds=range(2)),
+            plot=replace(_ALONG_L, lines=("parameters",)),
         ),
     )
 }

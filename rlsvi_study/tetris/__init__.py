@@ -27,5 +27,6 @@ TOPIC = Topic(
         "tetris-optimism",
         "tetris-lspi",
     ),
+    figures={"fig7": ("tetris-top-row", "fig7")},
     claims=("6.2", "D"),
 )

@@ -22,7 +22,7 @@ from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.learner import Problem, Weights
 
-from ..engine import Rows, quick, streams, table
+from ..engine import Plot, Rows, quick, streams, table
 from .ring import WINDOW, Buffer, Placements, Reading, Ring, column_values
 
 STARTS = {"nothing": (0.0, 0.0), "scoring": (-1.0, -10.0)}  # of the largest height, of the holes
@@ -132,4 +132,12 @@ ITERATION = table(
     seeds=range(10),
     quick=quick(cells=_CELLS[3:4], seeds=range(1), count=2),
     length="count",
+    plot=Plot(
+        "policy",
+        "score",
+        ("start", "replay", "each"),
+        ("rule",),
+        show="mean",
+        ylabel="mean score of its games",
+    ),
 )

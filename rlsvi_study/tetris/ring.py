@@ -1,9 +1,8 @@
 r"""Appendix D: stationary RLSVI (Algorithms 7 and 8) and LSVI, for games of unknown length.
 
 One value function for all time, :math:`Q(s, a) = \Phi(s, a)\theta`, fitted before every game to the
-last N transitions with the previous weights in the targets. :class:`AsPrinted` keeps lists and
-:class:`Ring` is fast; both have the same :class:`Reading` of what the paper leaves open, and every
-fit has noise of its own.
+last N transitions with the previous weights in the targets. :class:`Reading` says how the paper is
+read where it leaves something open, and every fit has noise of its own.
 
 **What is** :math:`\Phi(s, a)` **?** The features are those of the board after the placement, and
 the rows it clears are known. A reading's ``rows`` is what they weigh: ``"board"`` nothing (the
@@ -20,8 +19,7 @@ placement is found in single precision, twice as fast, and its value computed in
 
 import functools
 import math
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -33,8 +31,7 @@ from rlsvi_core.envs.tetris import Model, Tetris, draw_piece, place, placements
 from rlsvi_core.features import FeatureMap
 from rlsvi_core.learner import Problem, Weights
 from rlsvi_core.loop import Task, choose, highest
-from rlsvi_core.regression import GaussianPosterior, draw, fill_noise, solve_transposed
-from rlsvi_core.rlsvi import Printed, Transition
+from rlsvi_core.regression import draw, fill_noise, solve_transposed
 
 WINDOW = 100_000  # N, as the paper has it
 LONGEST = 10_000_000  # placements in a game, after which a policy is taken to play without end
@@ -117,36 +114,6 @@ class Placements(FeatureMap):
 
     def __call__(self, h: int, s: Any) -> Floats:
         return np.array(s, float)
-
-
-class AsPrinted(Printed):
-    """The printed form, in this reading."""
-
-    def __init__(self, problem: Problem, reading: Reading) -> None:
-        super().__init__(problem)
-        self.reading, self.free = reading, self.K - reading.known.size
-
-    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        before = self.reading.start(self.K) if before is None else before
-        return before if rng is None and not self.kept[0] else super().fit(rng, before)
-
-    def regression_problem(self, data: deque[Transition], after: Floats) -> tuple[Floats, Floats]:
-        A, b = super().regression_problem(data, after)
-        return A[:, : self.free], b - A[:, self.free :] @ self.reading.known  # moved over
-
-    def fits(self, rng: Generator | None, before: Weights | None) -> Iterator[tuple[int, Noise]]:
-        for _ in range(self.problem.sweeps(rng is None and before is None)):
-            yield 0, self.reading.noise(rng, self.free, len(self.kept[0]))
-
-    def solve(self, h: int, after: Floats, noise: Noise) -> tuple[Floats, Floats]:
-        A, b = self.regression_problem(self.kept[h], after)
-        lam, sigma, known = self.problem.lam, self.problem.sigma, self.reading.known
-        posterior = GaussianPosterior(self.free, lam, sigma).add_rows(A, b)
-        theta = posterior.draw(noise.z, drawn_sigma(sigma, posterior.residual, noise.g))
-        return np.append(posterior.mean, known), np.append(theta, known)
-
-    def in_targets(self, theta: Floats, mean: Floats) -> Floats:
-        return self.reading.in_targets(theta, mean)
 
 
 @jit
@@ -300,7 +267,7 @@ def _play(
 
 
 class Ring(Learner):
-    """Keeps bytes and sums; the same weights as ``AsPrinted``. The reward of a placement is the last
+    """Keeps bytes and sums. The reward of a placement is the last
     column of its state. There must be a ``window``."""
 
     def __init__(self, problem: Problem, reading: Reading) -> None:

@@ -42,6 +42,7 @@ piece sticks out, LSVI's schedule, the number of games or the width of mini-Tetr
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -53,11 +54,11 @@ from rlsvi_core import Agent, Options, Run, checks
 from rlsvi_core.envs.tetris import Tetris
 from rlsvi_core.learner import Problem
 
-from ..engine import Rows, grid, quick, streams, table
+from ..engine import Plot, Rows, grid, quick, streams, table
 from ..judging.intervals import by_cell, for_all, mean_interval, said
 from ..judging.thresholds import CHOSEN
 from .lspi import ITERATION
-from .ring import WINDOW, AsPrinted, Placements, Reading, Ring
+from .ring import WINDOW, Placements, Reading, Ring
 
 LSPI = 3183  # the best level of Bertsekas and Ioffe (1996), as the paper quotes it
 PAPER_LEVELS = (3500, 4500)  # of two agents
@@ -104,14 +105,13 @@ def learner(
     reading: str = "value",
     targets: str = "sample",
     variance: str = "known",
-    form: type[Ring] | type[AsPrinted] = Ring,
 ) -> Agent:
     """RLSVI with these choices; or LSVI with a schedule, and with the ridge λ."""
     checks.one_of("agent", agent, ("rlsvi", "lsvi"), hint="The paper compares these two.")
     sample, options = agent == "rlsvi", Options(first="prior", sweeps=sweeps, window=window)
     problem = Problem(Placements(game), lam, sigma if sample else 1.0, gamma, options=options)
     return Agent(
-        form(problem, Reading(reading, targets, variance)),
+        Ring(problem, Reading(reading, targets, variance)),
         sample=sample,
         rng=rng,
         **{} if sample else SCHEDULES[schedule],
@@ -374,6 +374,8 @@ _OTHERS_UNKNOWN = grid(rule=_OTHER_RULES, variance=("unknown",))
 _OTHERS_NO_DISCOUNT = grid(rule=_OTHER_RULES, agent=("rlsvi", "lsvi"), gamma=(1.0,))
 _STARTS = grid(start=(0.0, 300.0, 3000.0))
 
+_SCORES = Plot("game", "score", ("agent",), show="mean", ylabel="score, mean of a block")
+
 # The quick runs are the first two blocks of the paper's: two cells, one seed.
 EXPERIMENTS = {
     one.name: one
@@ -381,13 +383,14 @@ EXPERIMENTS = {
         table(
             "fig7",
             place="Section 6.2, figure 7",
-            title="Learning to play Tetris on 20 × 10 squares",
+            title="Figure 7 under the rule that the letter excludes: no placement left ends it; greedy LSVI",
             run=learning_curve,
             constants={"schedule": RULES["clears"].schedule, "weights": True} | _LONG,
             cells=_PAIR,
             seeds=range(20),
             quick=quick(cells=_PAIR, seeds=range(1), games=100),
             length="games",
+            plot=_SCORES,
         ),
         table(
             "fig14",
@@ -399,6 +402,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_FIGURE_14[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent",), panels=("rule", "reading", "schedule")),
         ),
         table(
             "fig14-tuning",
@@ -410,6 +414,13 @@ EXPERIMENTS = {
             seeds=range(1000, 1003),
             quick=quick(cells=_MINI_TUNING[:2], seeds=range(1000, 1001), games=100),
             length="games",
+            plot=Plot(
+                "score",
+                ("schedule",),
+                panels=("rule", "reading"),
+                show="mean",
+                xlabel="mean score of the last 50 games",
+            ),
         ),
         table(
             "tetris-top-row",
@@ -421,6 +432,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_PAIR, seeds=range(1), games=100),
             length="games",
+            plot=_SCORES,
         ),
         table(
             "tetris-touches",
@@ -432,6 +444,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_TOUCHES[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent", "schedule"), panels=()),
         ),
         table(
             "tetris-overflow-top",
@@ -443,28 +456,36 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OVERFLOW_TOP[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent", "schedule"), panels=()),
         ),
         table(
             "tetris-readings",
             place="Section 6.2 and appendix D",
-            title="What each reading of Algorithm 7 does, 400 games",
+            title="What each reading of Algorithm 7 does, 400 games, greedy LSVI, under the excluded rule",
             run=learning_curve,
             constants={"schedule": RULES["clears"].schedule} | _SHORT,
             cells=_READINGS,
             seeds=range(6),
             quick=quick(cells=_READINGS[:2], seeds=range(1), games=50),
             length="games",
+            plot=Plot(
+                "score",
+                ("agent", "reading", "targets", "sweeps", "variance", "lam", "sigma"),
+                show="mean",
+                xlabel="mean score of the last 25 games",
+            ),
         ),
         table(
             "tetris-variance",
             place="Appendix D.2",
-            title="RLSVI with an unknown variance, on the seeds of figure 7",
+            title="RLSVI with an unknown variance, under the excluded rule",
             run=learning_curve,
             constants={"agent": "rlsvi"} | _LONG,
             cells=_UNKNOWN,
             seeds=range(20),
             quick=quick(cells=_UNKNOWN, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=(), panels=()),
         ),
         table(
             "tetris-widths",
@@ -476,17 +497,27 @@ EXPERIMENTS = {
             seeds=range(10),
             quick=quick(cells=_WIDTHS[:2], seeds=range(1), games=100),
             length="games",
+            plot=Plot(
+                "width",
+                "score",
+                ("agent", "schedule"),
+                ("rule", "reading"),
+                show="mean",
+                xlabel="width of the board",
+                ylabel="mean score of the last 50 games",
+            ),
         ),
         table(
             "tetris-schedules",
             place="Section 6.2, footnote",
-            title="LSVI's other schedules on the seeds of figure 7",
+            title="LSVI's other schedules, under the excluded rule",
             run=learning_curve,
             constants={"agent": "lsvi"} | _LONG,
             cells=_OTHER_SCHEDULES,
             seeds=range(20),
             quick=quick(cells=_OTHER_SCHEDULES[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=()),
         ),
         table(
             "tetris-top-row-schedules",
@@ -498,6 +529,7 @@ EXPERIMENTS = {
             seeds=range(20),
             quick=quick(cells=_OTHERS_UNDER_TOP_ROW[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=()),
         ),
         table(
             "tetris-touches-schedules",
@@ -509,6 +541,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OTHERS_UNDER_TOUCHES, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=()),
         ),
         table(
             "tetris-overflow-top-schedules",
@@ -520,6 +553,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OTHERS_UNDER_OVERFLOW_TOP, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=()),
         ),
         table(
             "tetris-board",
@@ -531,6 +565,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_BOARD[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("schedule",), panels=("rule",)),
         ),
         table(
             "tetris-board-explores",
@@ -542,17 +577,19 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_BOARD_EXPLORES[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent", "schedule"), panels=("rule",)),
         ),
         table(
             "tetris-discount",
             place="Appendix D",
-            title="Other discounts, on seeds of figure 7",
+            title="Other discounts, greedy LSVI, under the excluded rule",
             run=learning_curve,
             constants=_DISCOUNT,
             cells=_DISCOUNTS,
             seeds=range(10),
             quick=quick(cells=_DISCOUNTS[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent",), panels=("gamma",)),
         ),
         table(
             "tetris-top-row-discount",
@@ -564,6 +601,7 @@ EXPERIMENTS = {
             seeds=range(10),
             quick=quick(cells=_NO_DISCOUNT, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent",), panels=()),
         ),
         table(
             "tetris-top-row-variance",
@@ -575,6 +613,7 @@ EXPERIMENTS = {
             seeds=range(10),
             quick=quick(cells=_UNKNOWN, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=(), panels=()),
         ),
         table(
             "tetris-other-rules-discount",
@@ -586,6 +625,7 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OTHERS_NO_DISCOUNT[:2], seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=("agent",), panels=("rule",)),
         ),
         table(
             "tetris-other-rules-variance",
@@ -597,17 +637,19 @@ EXPERIMENTS = {
             seeds=range(5),
             quick=quick(cells=_OTHERS_UNKNOWN, seeds=range(1), games=100),
             length="games",
+            plot=replace(_SCORES, lines=(), panels=("rule",)),
         ),
         table(
             "tetris-optimism",
             place="Section 6.2",
-            title="LSVI with high values at the start",
+            title="Greedy LSVI with high values at the start, under the excluded rule, clears",
             run=optimistic,
             constants=_SHORT,
             cells=_STARTS,
             seeds=range(10),
             quick=quick(cells=_STARTS[:2], seeds=range(1), games=50),
             length="games",
+            plot=replace(_SCORES, lines=("start",), panels=()),
         ),
         ITERATION,
     )

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 from PIL import Image
 
-from book._ext.pictures import difference, differences
+from book._ext.pictures import README, difference, differences, picture
 
 
 def drawn(line=0.0, legend=True, colour="tab:blue", size=(6.4, 4.8), dpi=200):
@@ -53,8 +53,19 @@ def test_what_one_would_see_is_seen(changed):
     assert difference(drawn(), changed())
 
 
+def test_a_change_of_one_colour_channel_is_seen():
+    """A yellow line on white lacks blue alone."""
+    yellow, white = (drawn(1.0, False, name, dpi=100) for name in ("yellow", "white"))
+    assert difference(yellow, white)
+
+
 def test_a_picture_more_or_less_is_a_difference():
     picture = {"data": {"image/png": base64.b64encode(drawn()).decode()}}
     assert not differences([picture, {"text": "so"}], [picture])
     assert differences([picture], []) == ["picture 1: only one of the two has it"]
     assert differences([], [picture])
+
+
+def test_the_readme_has_the_picture_of_its_chapter():
+    chapter, label, file = README
+    assert file.read_bytes() == picture(chapter, label), "run: python -m book._ext.pictures"

@@ -25,15 +25,17 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.features import boxes
 from rlsvi_core.learners.appendix_f import Continual, incremental
-from rlsvi_core.optimism.balls import decide
-from rlsvi_core.optimism.order import (
+from rlsvi_core.optimism import (
     Beta,
     DirichletMean,
     Finite,
     Normal,
+    certify_crossings,
     compare,
-    dirichlet_samples,
+    estimate_gap,
+    least_variance,
 )
+from rlsvi_core.optimism.balls import decide
 from rlsvi_core.regression import GaussianPosterior
 
 PHI = np.random.default_rng(3).standard_normal((4, 3, 2, 5))
@@ -114,7 +116,6 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("feature_norm", lambda: suggest_parameters((0, 1), 0.0)),
     ("learner", lambda: Agent(Learner)),
     ("sample", lambda: Agent(rlsvi(PHI).learner, sample="mean")),
-    ("printed", lambda: rlsvi(PHI, printed="no")),
     ("H", lambda: rlsvi(PHI, H=3)),
     ("H", lambda: rlsvi(rows, H=2.5)),
     ("rng", lambda: rlsvi(PHI, rng="a")),
@@ -136,8 +137,8 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("redraw", lambda: Agent(rlsvi(PHI).learner, redraw=0)),
     ("first", lambda: Options(first="zero")),
     ("first", lambda: lsvi(HOT, options=Options(first="prior"))),
-    ("truncate", lambda: Options(truncate="no")),
-    ("truncate", lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False))),
+    ("window", lambda: bootstrap(HOT, (0, 1), options=Options(window=9))),
+    ("table", lambda: bootstrap(lambda s: np.eye(2), (0, 1))),
     ("nu", lambda: incremental(PHI, nu=1.0)),
     ("nu", lambda: incremental(PHI, nu=lambda l: 1 / (l + 1))),
     ("prior", lambda: incremental(PHI, prior="lost")),
@@ -253,15 +254,20 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("game", lambda: Tetris().drop(0)),
     ("alpha_P", lambda: DirichletPrior(np.ones((2, 3, 2, 2)), np.zeros((2, 3, 2, 3)))),
     # optimism
-    ("variance", lambda: Normal.of(0, 0)),
-    ("finite", lambda: Normal.of(math.nan, 1)),
-    ("finite", lambda: Beta.of(1, 1).tail(math.nan)),
-    ("beta", lambda: Beta.of(1, -2.5)),
-    ("weights", lambda: Finite.of([1, 2], [1])),
-    ("weights", lambda: Finite.of([1, 2], [1, -1])),
-    ("whole", lambda: DirichletMean.of([0.5, 1], [0, 1])),
-    ("V must", lambda: DirichletMean.of([1, 1], [0, 2])),
-    ("α must", lambda: dirichlet_samples([0, 0], [0, 1], 5)),
+    ("variance", lambda: Normal(0, 0)),
+    ("finite", lambda: Normal(math.nan, 1)),
+    ("finite", lambda: Beta(1, 1).tail(math.nan)),
+    ("beta", lambda: Beta(1, -2.5)),
+    ("weights", lambda: Finite([1, 2], [1])),
+    ("weights", lambda: Finite([1, 2], [1, -1])),
+    ("whole", lambda: DirichletMean([0.5, 1], [0, 1]).excess(0.5)),
+    ("V must", lambda: DirichletMean([1, 1], [0, 2])),
+    ("α must", lambda: DirichletMean([0, 0], [0, 1])),
+    ("n must", lambda: Beta(1, 2).sample(-1)),
+    ("different", lambda: least_variance(DirichletMean([1, 0], [0, 1]))),
+    ("sample x", lambda: estimate_gap([[1.0, 2.0]], [1.0, 2.0], 0)),
+    ("z must", lambda: estimate_gap(np.arange(200.0), np.arange(200.0), math.nan)),
+    ("1e-6", lambda: certify_crossings(Normal(0, 1), Beta(1e-7, 1))),
     ("100", lambda: compare([1.0] * 99, np.arange(200.0))),
     ("sample y", lambda: compare(np.arange(200.0), [np.nan] * 200)),
     ("error", lambda: compare(np.arange(200.0), np.arange(200.0), error=1.0)),

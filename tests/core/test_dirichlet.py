@@ -59,13 +59,15 @@ def test_the_mean_of_samples_is_the_mean_mdp():
 
 
 def test_counts_are_added_to_the_weights_place_by_place():
-    law, seen = prior(), no_counts(2, 3, 2)
+    law, seen = prior(support=(-2.0, 3.0), initial=[0.0, 0.25, 0.75]), no_counts(2, 3, 2)
     seen.R[0, 2, 1, 0], seen.P[1, 0, 1, 2] = 5, 3
     after = law.posterior(seen)
     assert np.array_equal(after.alpha_R - law.alpha_R, seen.R)
     assert np.array_equal(after.alpha_P - law.alpha_P, seen.P)
     low, high = law.alpha_R[0, 2, 1]
-    assert after.mean_R[0, 2, 1] == pytest.approx(-(low + 5) / (low + 5 + high))
+    assert after.mean_R[0, 2, 1] == pytest.approx((3 * high - 2 * (low + 5)) / (low + 5 + high))
+    assert np.array_equal(after.support, law.support)
+    assert np.array_equal(after.initial, law.initial)
     weights = law.alpha_P[1, 0, 1] + [0, 0, 3]
     np.testing.assert_allclose(after.mean_P[1, 0, 1], weights / weights.sum())
 

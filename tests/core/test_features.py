@@ -120,7 +120,6 @@ BOX = (np.array([-1.2, -0.07]), np.array([0.6, 0.07]))
 BASES = {
     "tiles": lambda: boxes.tiles(BOX, 3),
     "random Fourier": lambda: boxes.random_fourier(BOX, 3, d=100, rng=1),
-    "Fourier basis": lambda: boxes.fourier_basis(BOX, 3, order=4),
     "polynomial": lambda: boxes.polynomial(BOX, 3, degree=3),
 }
 
@@ -133,7 +132,7 @@ def test_a_basis_for_boxes_is_bounded_and_crossed_with_the_actions(name):
         assert x.shape == (1, phi.K // 3)
         norm = np.linalg.norm(x)
         assert norm <= 1 + 1e-12
-        assert norm == pytest.approx(1) or name in ("Fourier basis", "polynomial")
+        assert norm == pytest.approx(1) or name == "polynomial"
         np.testing.assert_array_equal(phi(0, s), np.kron(np.eye(3), x))
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(phi))(0, s), phi(0, s))
 
@@ -170,12 +169,8 @@ def test_tilings_are_displaced_by_one_step_and_by_three_along_two_axes():
     assert np.flatnonzero(phi.compact(0, [0.3, 0.3])).tolist() == [0, 4 + 2, 8, 12 + 1]
 
 
-def test_the_fourier_basis_and_polynomials_are_their_formulas():
+def test_polynomials_are_their_formula():
     x = np.array([0.3, 0.8])
-    wave = boxes.fourier_basis(([0.0, 0.0], [1.0, 1.0]), 1, order=1).compact(0, x)[0] * 2
-    np.testing.assert_allclose(
-        wave, [1, math.cos(0.8 * math.pi), math.cos(0.3 * math.pi), math.cos(1.1 * math.pi)]
-    )
     power = boxes.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).compact(0, x)[0]
     np.testing.assert_allclose(power * math.sqrt(6), [1, 0.8, 0.64, 0.3, 0.24, 0.09])
 
@@ -208,7 +203,6 @@ def test_a_function_is_one_of_the_observation():
 CUBE = np.zeros(8), np.ones(8)
 TOO_LARGE = {
     "tiles": lambda: boxes.tiles(CUBE, 3),
-    "Fourier basis": lambda: boxes.fourier_basis(CUBE, 4),
     "polynomial": lambda: boxes.polynomial(CUBE, 4, degree=12),
     "random Fourier": lambda: boxes.random_fourier(CUBE, 2, d=10**6),
     "given": lambda: features.PerAction(lambda s: [s], 2, d=10**6),

@@ -1,12 +1,11 @@
-"""One algorithm, whatever the learner: each gives the values of the printed form from the same
-draws, and the compiled loop the record of the loop by steps."""
+"""One algorithm, whatever the learner: each gives the values of the reference from the same draws, and the compiled loop the record of the loop by steps."""
 
 import copy
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from reference import reference
 from scipy import stats
 from worlds import (
     LAM,
@@ -31,18 +30,17 @@ from rlsvi_core.envs import lock
 from rlsvi_core.features import boxes
 from rlsvi_core.learner import ENDED
 from rlsvi_core.learners.appendix_f import Continual, Incremental, incremental
-from rlsvi_core.learners.bootstrap import Draw, Outcomes, Spanner, Weighted, _draw_weights
+from rlsvi_core.learners.bootstrap import Draw, _draw_weights, spanning_inverse
 from rlsvi_core.learners.counts import Counts
 from rlsvi_core.learners.rows import Rows
 from rlsvi_core.learners.sums import Sums
 from rlsvi_core.mdp import DiscountedMDP, first_state, step
-from rlsvi_core.rlsvi import Printed
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 
-# ------------------------------------------------------------------ every learner is Printed
+# ------------------------------------------------------------------ every learner is the reference
 
 
 @pytest.mark.parametrize(
@@ -59,53 +57,43 @@ def test_the_learner_that_is_taken(world, choice, learner):
     for door in (rlsvi, lsvi):
         phi, arguments = given(world, choice)
         assert type(door(phi, **arguments).learner) is learner
-        assert type(door(phi, **arguments, printed=True).learner) is Printed
-
-
-def test_what_is_not_asked_for_is_not_fitted_as_printed():
-    assert not list(cases(lambda learner: isinstance(learner, Printed)))
 
 
 @pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
 @pytest.mark.parametrize(("world", "choice"), list(cases()))
-def test_every_learner_gives_the_values_of_the_printed_form(world, choice, masks):
+def test_every_learner_gives_the_values_of_the_reference(world, choice, masks):
     phi, arguments = given(world, choice)
     for agent in agents_of(phi, **arguments):
-        printed = Agent(
-            Printed(agent.learner.problem), sample=agent.sample, epsilon=agent.epsilon, rng=3
-        )
-        follow(agent, printed, WORLDS[world][2], masks)
+        follow(agent, reference(agent, rng=3), WORLDS[world][2], masks)
 
 
-def follow(agent, printed, states, masks):
+def follow(agent, slow, states, masks):
     """Observe the same random episodes; before each one, look at everything and act."""
     rng = np.random.default_rng(1)
     for _ in range(10):
         agent.plan()
-        printed.plan()
+        slow.plan()
         for h in range(agent.H or 1):
             for s, seen in enumerate(states):
                 at = h, seen, legal(s, masks)
                 for look in ("values", "mean_values"):
-                    one, two = getattr(agent, look)(*at), getattr(printed, look)(*at)
+                    one, two = getattr(agent, look)(*at), getattr(slow, look)(*at)
                     np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-7)
-                assert agent.act(*at) == printed.act(*at)
-                assert agent.greedy(*at) == printed.greedy(*at)
+                assert agent.act(*at) == slow.act(*at)
+                assert agent.greedy(*at) == slow.greedy(*at)
         if isinstance(agent.learner, (Sums, Rows)):
-            np.testing.assert_allclose(agent.theta, printed.theta, rtol=1e-6, atol=1e-7)
+            np.testing.assert_allclose(agent.theta, slow.theta, rtol=1e-6, atol=1e-7)
         for h, s, a, r, s_next in episode(rng, masks):
-            for one in (agent, printed):
+            for one in (agent, slow):
                 follows = None if s_next is None else states[s_next]
                 one.observe(h, states[s], a, r, follows, legal(s_next, masks))
-    assert same(agent.rng, printed.rng)
+    assert same(agent.rng, slow.rng)
 
 
 def test_rows_that_are_zero_are_data():
     """Of an action that does nothing, say: after it the first episode is over, too."""
-    agents = [
-        rlsvi(lambda s: np.array([[0.0, 0.0], [1.0, s]]), H=1, printed=printed, rng=1)
-        for printed in (False, True)
-    ]
+    fast = rlsvi(lambda s: np.array([[0.0, 0.0], [1.0, s]]), H=1, rng=1)
+    agents = [fast, reference(fast, rng=1)]
     for agent in agents:
         agent.observe(0, 0.5, 0, 1.0, None)
         agent.plan()
@@ -265,8 +253,8 @@ class Doubled(features.PerAction):
 )
 def test_rows_of_a_subclass_are_its_own(phi):
     found = []
-    for printed in (False, True):
-        agent = rlsvi(phi, gamma=0.9, printed=printed, rng=1)
+    fast = rlsvi(phi, gamma=0.9, rng=1)
+    for agent in (fast, reference(fast)):
         agent.observe(0, 2, 1, 1.0, None)
         found.append(agent.mean_values(0, 3))
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
@@ -354,40 +342,23 @@ def informed(agent, masks=False):
     return agent
 
 
-def weighted_least_squares(inverse, draws, gamma, masks):
-    """Steps 1 to 4 of the bootstrap: Q̃, given the weights."""
-    (low, high), Q, V = ENDS, np.zeros(PHI.shape[:3]), np.zeros(S)
-    for h in reversed(range(H)):
-        C, draw = PHI[h] @ inverse[h], draws[h]
-        rows, b = list(np.eye(6)), list(low + (high - low) * draw.share)
-        for _, s, a, r, s_next in (one for one in SEEN if one[0] == h):
+def weighted_least_squares(Phi, draws, H, gamma, masks, sweeps):
+    """Steps 1 to 4 of the bootstrap: Q̃, given the weights of each period; without a horizon, of so
+    many sweeps."""
+    (low, high), Q = ENDS, np.zeros(Phi.shape[:3])
+    V = Q.max(axis=2)[0] if H else np.clip(Q.max(axis=2)[0], low, high)
+    for h in reversed(range(H)) if H else [0] * sweeps:
+        K = Phi.shape[3]
+        C, draw = Phi[h] @ spanning_inverse(Phi[h].reshape(-1, K)), draws[h]
+        rows, b = list(np.eye(K)), list(low + (high - low) * draw.share)
+        for _, s, a, r, s_next in (one for one in SEEN if H is None or one[0] == h):
             rows.append(C[s, a])
-            b.append(r if s_next is None or h == H - 1 else r + gamma * V[s_next])
+            b.append(r if s_next is None or h + 1 == H else r + gamma * V[s_next])
         root = np.sqrt(np.concatenate([draw.visits, draw.data]))
         Q[h] = C @ np.linalg.lstsq(root[:, None] * rows, root * b, rcond=None)[0]
-        for s in range(S):
-            V[s] = np.clip(Q[h, s, LEGAL.get((h, s), slice(None)) if masks else ...].max(), *ENDS)
+        top = [Q[h, s, LEGAL.get((h, s), ...) if masks else ...].max() for s in range(S)]
+        V = np.clip(top, low, high)
     return Q
-
-
-@pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
-def test_the_bootstrap_is_weighted_least_squares(masks):
-    agent = informed(
-        bootstrap(PHI, ENDS, 0.3, gamma=0.9, rng=2, options=Options(window=100)), masks
-    )
-    learner, draws = agent.learner, []
-    assert type(learner) is Weighted
-    drawn = learner.draw_weights
-    learner.draw_weights = lambda *sizes: draws.append(drawn(*sizes)) or draws[-1]
-    agent.plan()
-    inverse = [spanner.inverse for spanner in learner.spanners]
-    for look in ("values", "mean_values"):
-        draws.clear()
-        if look == "values":
-            agent.plan()
-        found = [[getattr(agent, look)(h, s) for s in range(S)] for h in range(H)]
-        exact = weighted_least_squares(inverse, draws[::-1], 0.9, masks)
-        np.testing.assert_allclose(found, exact, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
@@ -402,39 +373,35 @@ def test_the_bootstrap_is_weighted_least_squares(masks):
     ],
     ids=["table", "one table", "one-hot", "table, no H", "one-hot, no H"],
 )
-def test_outcomes_that_repeat_are_transitions_with_weights(phi, arguments, masks):
-    """Both learners of the bootstrap have the same values from the same weights."""
+def test_the_bootstrap_is_weighted_least_squares(phi, arguments, masks):
+    """Every transition has its share of the weight of its outcome."""
     agent = bootstrap(phi, ENDS, 0.3, rng=2, **arguments)
-    learner, problem = agent.learner, agent.learner.problem
-    assert type(learner) is Outcomes
     masks = masks and agent.H is not None  # here they depend on the period
-    if isinstance(phi, features.OneHot):
-        problem = replace(problem, features=features.Table(np.asarray(phi)))
-    weighted = Agent(Weighted(problem, 0.3), rng=1)
     informed(agent, masks)
-    informed(weighted, masks)
-    learner.take_in()
-    data = learner.data(np.zeros((agent.H or 1, S, 4)))
-    _draw_weights(data, copy.deepcopy(agent.rng))
-    agent.plan()
-    order = iter(reversed(range(agent.H)) if agent.H else [0])
-
-    def handed(rng, rows, K):
-        h = next(order)
-        own = [weight(data, agent.H, *one) for one in SEEN if agent.H is None or one[0] == h]
-        visits, share = data.draw.visits[h], data.draw.share[h]
-        if isinstance(phi, features.OneHot) and agent.H is None:  # states of an action side by side
-            visits, share = (one.reshape(S, 4).T.ravel() for one in (visits, share))
-        return Draw(np.array(own), visits, share)
-
-    weighted.learner.draw_weights = handed
-    weighted.plan()
-    del weighted.learner.draw_weights
-    for h, s in np.ndindex(agent.H or 1, S):
-        at = h, s, LEGAL.get((h, s)) if masks else None
-        for look, digits in (("values", 1e-7), ("mean_values", 1e-5)):
-            one, two = getattr(agent, look)(*at), getattr(weighted, look)(*at)
-            np.testing.assert_allclose(one, two, rtol=digits, atol=digits)
+    periods = agent.H or 1
+    Phi = np.eye(S * 4).reshape(S, 4, -1) if isinstance(phi, features.OneHot) else phi
+    Phi = np.broadcast_to(Phi, (periods, *Phi.shape[-3:]))
+    agent.learner.take_in()
+    data = agent.learner.data(np.zeros((periods, S, 4)), True)
+    for look, sigma in (("values", 1.0), ("mean_values", 0.0)):
+        _draw_weights(data._replace(sigma=sigma), copy.deepcopy(agent.rng))
+        draws = [
+            Draw(
+                np.array(
+                    [weight(data, agent.H, *one) for one in SEEN if agent.H is None or one[0] == h]
+                ),
+                data.draw.visits[h].copy(),
+                data.draw.share[h].copy(),
+            )
+            for h in range(periods)
+        ]
+        agent.plan()
+        found = [[getattr(agent, look)(h, s) for s in range(S)] for h in range(periods)]
+        sweeps = agent.learner.problem.sweeps(look == "mean_values")
+        exact = weighted_least_squares(Phi, draws, agent.H, agent.gamma, masks, sweeps)
+        for h, s in np.ndindex(periods, S) if masks else ():
+            exact[h, s, [a for a in range(4) if a not in LEGAL.get((h, s), range(4))]] = -np.inf
+        np.testing.assert_allclose(found, exact, rtol=1e-7, atol=1e-8)
 
 
 def weight(data, horizon, h, s, a, r, s_next):
@@ -449,11 +416,18 @@ def weight(data, horizon, h, s, a, r, s_next):
 
 def test_the_bootstraps_weights_have_their_laws():
     """Each of four tests fails once in 1000 seeds."""
-    learner = bootstrap(PHI, ENDS, 0.3, options=Options(window=9)).learner
-    rng = np.random.default_rng(3)
-    draws = [learner.draw_weights(rng, 4, 5) for _ in range(500)]
-    data, visits, share = (np.concatenate(column) for column in zip(*draws, strict=True))
-    assert stats.kstest(data, stats.expon.cdf).pvalue > 0.001
+    agent = bootstrap(features.OneHot(1, 1, 4), ENDS, 0.3)
+    for i in range(12):
+        agent.observe(0, 0, i % 4, i / 10, None)  # twelve outcomes, of one visit each
+    agent.plan()
+    data, rng, draws = agent.learner.data(np.zeros((1, 1, 4)), True), np.random.default_rng(3), []
+    for _ in range(200):
+        _draw_weights(data, rng)
+        draws.append(
+            [data.draw.data[:12].copy(), data.draw.visits[0].copy(), data.draw.share[0].copy()]
+        )
+    weights, visits, share = (np.concatenate(column) for column in zip(*draws, strict=True))
+    assert stats.kstest(weights, stats.expon.cdf).pvalue > 0.001
     assert stats.kstest(visits, stats.gamma(0.6).cdf).pvalue > 0.001
     assert stats.kstest(share, stats.beta(0.3, 0.3).cdf).pvalue > 0.001
     assert stats.pearsonr(visits, share).pvalue > 0.001
@@ -493,56 +467,52 @@ def test_the_bootstrap_of_a_coin_is_thompson_sampling(won, lost, kappa):
 
 def test_units_of_features_do_not_matter_to_the_bootstrap():
     mixed = PHI @ (np.random.default_rng(5).standard_normal((6, 6)) * [1e-3, 1, 2, 3, 4, 1e3])
-    for options in (Options(), Options(window=100)):
-        agents = [informed(bootstrap(Phi, ENDS, options=options)) for Phi in (PHI, mixed)]
-        one, two = ([a.mean_values(h, s) for h, s in np.ndindex(H, S)] for a in agents)
-        np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-8)
+    agents = [informed(bootstrap(Phi, ENDS)) for Phi in (PHI, mixed)]
+    one, two = ([a.mean_values(h, s) for h, s in np.ndindex(H, S)] for a in agents)
+    np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("large", [1.0, 1.7e9, 2.0**-40])
 def test_no_feature_is_too_small_for_the_bootstrap(large):
     """Neither its mean nor its draws; the second action was the one that paid."""
     agents = [
-        bootstrap(lambda s, c=c: np.array([[c, s], [c, 1 - s]]), (0, 1), H=1, rng=1)
-        for c in (1.0, large)
+        bootstrap([[[[c, s], [c, 1 - s]] for s in (0.0, 0.2)]], (0, 1), rng=1) for c in (1.0, large)
     ]
     for agent in agents:
         for _ in range(500):
-            agent.observe(0, 0.0, 0, 0.0, None)
-            agent.observe(0, 0.0, 1, 1.0, None)
+            agent.observe(0, 0, 0, 0.0, None)
+            agent.observe(0, 0, 1, 1.0, None)
         agent.plan()
     for look in ("values", "mean_values"):
-        one, two = (getattr(agent, look)(0, 0.2) for agent in agents)
+        one, two = (getattr(agent, look)(0, 1) for agent in agents)
         np.testing.assert_allclose(one, two, atol=1e-6)
-    np.testing.assert_allclose(agents[1].mean_values(0, 0.0), [0, 1], atol=1e-3)
+    np.testing.assert_allclose(agents[1].mean_values(0, 0), [0, 1], atol=1e-3)
 
 
 def test_spanning_pairs_leave_no_large_coefficient():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         rows = rng.standard_normal((30, 6)) * 10.0 ** rng.integers(-3, 4, 6)
-        c = rows @ Spanner.of(rows).inverse
+        c = rows @ spanning_inverse(rows)
         assert np.abs(c).max() <= 2 * (1 + 1e-9)
         assert (np.abs(c - 1) < 1e-9).any(axis=0).all()  # a pair is one of the rows
     rows = rng.standard_normal((9, 2)) @ [[1.0, 0, 2, 0], [0, 0, 1, 3]]
-    assert (Spanner.of(rows).inverse != 0).any(axis=0).sum() == 2  # of four directions
+    assert (spanning_inverse(rows) != 0).any(axis=0).sum() == 2  # of four directions
 
 
 def test_nearly_collinear_rows_lose_no_digits():
     """Cubics of observations close together: their squares have a condition number of 1e20."""
     rng = np.random.default_rng(1)
-    agent = bootstrap(boxes.polynomial(([-1.0] * 4, [1.0] * 4), A, 3), ENDS, 0.01, gamma=0.0)
-    at = 0.3 + 0.01 * rng.normal(size=(200, 4))
-    a, r = rng.integers(A, size=200), rng.random(200)
-    for i in range(200):
-        agent.observe(0, at[i], int(a[i]), r[i], None)
-    inverse = agent.learner.spanners[0].inverse
-    for one in range(A):
-        C = [agent.learner.rows(0, x)[0] @ inverse for x in at[a == one]]
-        rows = np.vstack([C, math.sqrt(0.02) * np.eye(len(inverse))])
-        b = np.append(r[a == one], np.full(len(inverse), math.sqrt(0.02) * 0.1))
-        value = C[0] @ np.linalg.lstsq(rows, b, rcond=None)[0]
-        assert agent.mean_values(0, at[a == one][0])[one] == pytest.approx(value, rel=1e-6)
+    basis = boxes.polynomial(([-1.0] * 4, [1.0] * 4), 1, 3)
+    Phi = np.array([[basis(0, 0.3 + 0.01 * rng.normal(size=4))] for _ in range(200)])[:, 0]
+    agent, r = bootstrap(Phi[None], ENDS, 0.01), rng.random(200)
+    for s in range(200):
+        agent.observe(0, s, 0, r[s], None)
+    C = Phi[:, 0] @ spanning_inverse(Phi[:, 0])
+    rows = np.vstack([C, math.sqrt(0.02) * np.eye(C.shape[1])])
+    b = np.append(r, np.full(C.shape[1], math.sqrt(0.02) * 0.1))
+    exact = C @ np.linalg.lstsq(rows, b, rcond=None)[0]
+    np.testing.assert_allclose([agent.mean_values(0, s)[0] for s in range(200)], exact, rtol=1e-6)
 
 
 # ------------------------------------------------------------------ appendix F

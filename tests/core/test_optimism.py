@@ -28,15 +28,17 @@ from rlsvi_core.optimism.order import (
     Finite,
     Normal,
     compare,
-    dirichlet_samples,
-    gap,
+    estimate_gap,
+    exact_gap,
+    least_variance,
+    least_variance_at_half,
 )
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 finite_laws = st.lists(
     st.tuples(st.integers(-6, 6), st.integers(1, 5)), min_size=1, max_size=5
-).map(lambda pairs: Finite.of(*zip(*pairs, strict=True)))
+).map(lambda pairs: Finite(*zip(*pairs, strict=True)))
 
 
 def sharp(f, *args):
@@ -57,7 +59,7 @@ def holds(ball, value):
 def test_normal_tail_and_excess_are_integrals_of_the_density(v):
     """v deviations above the mean; in the far tail too no digit is lost."""
     mean, deviation = 0.75, 1.5
-    law, z = Normal.of(mean, deviation**2), mean + v * deviation
+    law, z = Normal(mean, deviation**2), mean + v * deviation
     with mpmath.workdps(500):
         tail = mpmath.erfc(v / mpmath.sqrt(2)) / 2
         density = mpmath.exp(-(mpmath.mpf(v) ** 2) / 2) / mpmath.sqrt(2 * mpmath.pi)
@@ -69,7 +71,7 @@ def test_normal_tail_and_excess_are_integrals_of_the_density(v):
 @pytest.mark.parametrize(("alpha", "beta"), [(3, 2), (50, 40), (0.5, 7), (2, 0.25)])
 @pytest.mark.parametrize("z", [0.999, 0.75, 2.0**-20])
 def test_beta_tail_and_excess_are_integrals_of_the_density(alpha, beta, z):
-    law = Beta.of(alpha, beta)
+    law = Beta(alpha, beta)
     with mpmath.workdps(60):
 
         def above(power):
@@ -86,7 +88,7 @@ def test_beta_tail_and_excess_are_integrals_of_the_density(alpha, beta, z):
 
 
 def test_a_beta_has_nothing_outside_its_range():
-    law = Beta.of(3, 1)
+    law = Beta(3, 1)
     assert law.tail(0) == law.tail(-0.5) == 1
     assert law.tail(1) == law.excess(1) == law.excess(1.5) == 0
     assert law.excess(-0.5).overlaps(arb(exact(1.25)))
@@ -94,29 +96,24 @@ def test_a_beta_has_nothing_outside_its_range():
 
 @given(finite_laws, st.fractions(-8, 8, max_denominator=12))
 def test_finite_laws_answer_in_rationals(law, z):
-    pairs = [
-        (Fraction(int(v.p), int(v.q)), Fraction(int(w.p), int(w.q)))
-        for v, w in zip(*law, strict=True)
-    ]
+    pairs = [(Fraction(v), Fraction(w)) for v, w in zip(law.values, law.weights, strict=True)]
     assert sum(w for _, w in pairs) == 1
-    assert law.tail(z) == exact(sum((w for v, w in pairs if v >= z), Fraction(0)))
     assert law.excess(z) == exact(sum((w * max(v - z, 0) for v, w in pairs), Fraction(0)))
-    assert law.mean == exact(sum(w * v for v, w in pairs))
+    assert law.mean == sum(w * v for v, w in pairs)
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1))
 def test_two_atoms_of_a_dirichlet_are_a_beta(a, b, z):
-    law, beta = DirichletMean.of([a, b], [1, 0]), Beta.of(a, b)
+    law, beta = DirichletMean([a, b], [1, 0]), Beta(a, b)
     assert law.mean == beta.mean
     with ctx.workprec(200):
-        assert beta.tail(z).overlaps(arb(law.tail(z))) or z == 0
         assert beta.excess(z).overlaps(arb(law.excess(z)))
 
 
 @pytest.mark.parametrize("z", [0.1, 0.5, 0.7, 0.95])
 def test_a_dirichlet_mean_against_a_double_integral(z):
     """Dirichlet(1, 1, 2) over 0, ½, 1: density 6 r on p + q + r = 1, worth q/2 + r."""
-    law = DirichletMean.of([1, 1, 2], [0, 0.5, 1])
+    law = DirichletMean([1, 1, 2], [0, 0.5, 1])
 
     def inner(r):
         """6r ∫ (q/2 + r − z)⁺ dq over 0 ≤ q ≤ 1 − r."""
@@ -129,19 +126,12 @@ def test_a_dirichlet_mean_against_a_double_integral(z):
 
 
 def test_all_the_weight_on_one_value():
-    law = DirichletMean.of([3, 0], [0.25, 1])
-    assert (law.tail(0.25), law.tail(0.26), law.excess(0), law.excess(0.5)) == (1, 0, fmpq(1, 4), 0)
+    law = DirichletMean([3, 0], [0.25, 1])
+    assert (law.excess(0), law.excess(0.5)) == (fmpq(1, 4), 0)
 
 
-def test_samples_of_a_dirichlet_have_the_exact_law():
-    """The mean hinge of 200 000 draws lies within 6 standard errors at six places; were the code
-    right, one new seed in 10⁷ would fail. A colour without weight is never drawn."""
-    alpha, V = [2, 1, 0, 3], [0.0, 0.3, 1.0, 0.9]
-    x, law = dirichlet_samples(alpha, V, 200_000, 7), DirichletMean.of(alpha, V)
-    for z in (0.1, 0.3, 0.5, 0.6, 0.7, 0.8):
-        hinge = np.maximum(x - z, 0)
-        assert abs(hinge.mean() - sharp(law.excess, z)) < 6 * hinge.std() / math.sqrt(x.size)
-    assert (dirichlet_samples([0, 1e-3, 0], [0, 0.5, 1], 10, 7) == 0.5).all()
+def test_a_colour_without_weight_is_never_drawn():
+    assert (DirichletMean([0, 1e-3, 0], [0, 0.5, 1]).sample(10, 7) == 0.5).all()
 
 
 # --- the gap -----------------------------------------------------------------------------------
@@ -149,10 +139,10 @@ def test_samples_of_a_dirichlet_have_the_exact_law():
 
 def test_the_gap_changes_sign_where_a_normal_is_too_small():
     """Half the beta's own variance: the beta has the heavier shoulders."""
-    small, beta = Normal.of(0.6, 1 / 50), Beta.of(3, 2)  # whose variance is 1/25
-    assert (gap(small, beta, [0.1, 0.5, 0.8]) < 0).all()
-    assert gap(small, beta, 1.0) > 0  # beyond 1 there is only the normal
-    assert gap(beta, small, 0.5) == -gap(small, beta, 0.5)
+    small, beta = Normal(0.6, 1 / 50), Beta(3, 2)  # whose variance is 1/25
+    assert (exact_gap(small, beta, [0.1, 0.5, 0.8]) < 0).all()
+    assert exact_gap(small, beta, 1.0) > 0  # beyond 1 there is only the normal
+    assert exact_gap(beta, small, 0.5) == -exact_gap(small, beta, 0.5)
 
 
 def test_the_gap_keeps_its_digits_eight_deviations_out():
@@ -160,16 +150,89 @@ def test_the_gap_keeps_its_digits_eight_deviations_out():
     with mpmath.workdps(60):
         density = mpmath.exp(-32) / mpmath.sqrt(2 * mpmath.pi)
         below = density - 8 * mpmath.erfc(8 / mpmath.sqrt(2)) / 2  # E(−8 − X)⁺
-    got = float(gap(Normal.of(0, 1), Finite.of([-0.5, 0.25], [1, 2]), -8.0))
+    got = float(exact_gap(Normal(0, 1), Finite([-0.5, 0.25], [1, 2]), -8.0))
     assert got == pytest.approx(float(below), rel=1e-14)
 
 
 def test_a_gap_of_zero_is_not_guessed():
     with pytest.raises(Undecided, match="zero"):
-        gap(Normal.of(0, 1), Normal.of(0, 1), 0.3)
+        exact_gap(Normal(0, 1), Normal(0, 1), 0.3)
+
+
+# --- the least variance ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 4, 20, 200])
+def test_the_scan_finds_the_closed_form(n):
+    """Also with whole weights; between neighbours in n the closed form differs by far more."""
+    half = n // 2
+    for Y in (Beta(half, half), DirichletMean([half, half], [0, 1])):
+        assert least_variance(Y) == pytest.approx(least_variance_at_half(n), rel=1e-7)
+    assert least_variance(Beta(0.3, 0.3)) == pytest.approx(least_variance_at_half(0.6), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "Y",
+    [
+        DirichletMean([1, 3, 2], [0, 0.3, 1]),
+        DirichletMean([5, 1], [0.2, 0.9]),
+        DirichletMean([4, 0, 1, 9], [0.5, 0, 1, 0.75]),
+        Beta(0.4, 1.7),
+    ],
+    ids=["three values", "two values", "four values", "beta"],
+)
+def test_a_little_more_than_the_least_variance_is_enough_and_a_little_less_is_not(Y):
+    """By the exact gap, which the scan in floats knows nothing of."""
+    v, z = least_variance(Y), np.linspace(*Y.support, 201)[1:-1]
+    assert exact_gap(Normal(Y.mean, 1.0001 * v), Y, z, digits=3).min() > 0
+    assert exact_gap(Normal(Y.mean, 0.999 * v), Y, z, digits=3).min() < 0
 
 
 # --- samples -----------------------------------------------------------------------------------
+
+PAIRS = [
+    (Normal(0.4, 0.2), Beta(2, 3)),
+    (Beta(0.5, 0.7), Normal(0.3, 0.05)),
+    (DirichletMean([2, 1, 0, 3], [0.0, 0.3, 1.0, 0.9]), Normal.matching(3, 2)),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=["narrower", "U-shaped", "lemma's"])
+def test_the_estimated_gap_is_the_exact_one_within_four_standard_errors(pair):
+    """At eight levels; were the code right, a new seed would fail once in 600 (all three pairs)."""
+    X, Y = pair
+    z = np.linspace(0.05, 0.9, 8)
+    gap, error = estimate_gap(X.sample(200_000, rng=1), Y.sample(100_000, rng=2), z)
+    assert (np.abs(gap - exact_gap(X, Y, z)) < 4 * error).all()
+    assert error.max() < 0.003
+
+
+def test_the_standard_error_is_how_far_estimates_lie_apart():
+    """400 estimates; their deviation is known to 3.5%, so 5 such errors are 18%."""
+    X, Y = PAIRS[0]
+    rng = np.random.default_rng(1)
+    found = [estimate_gap(X.sample(500, rng), Y.sample(900, rng), 0.5) for _ in range(400)]
+    spread = np.std([one.gap for one in found])
+    assert spread == pytest.approx(np.mean([one.standard_error for one in found]), rel=0.18)
+
+
+def test_samples_refute_a_tenth_of_the_lemmas_variance_and_not_a_quarter():
+    """At eleven levels and 4 standard errors: new seeds refute a true one less than once in 1400."""
+    Y = DirichletMean([1, 2, 2], [0, 0, 1])
+    y, z, n = Y.sample(50_000, rng=1), np.linspace(0, 1, 11), 5
+    for share, refuted in ((1, False), (1 / 4, False), (1 / 10, True)):
+        x = Normal(Y.mean, share / n).sample(50_000, rng=2)
+        gap, error = estimate_gap(x, y, z)
+        assert (gap < -4 * error).any() == refuted
+        assert (exact_gap(Normal(Y.mean, share / n), Y, z) < 0).any() == refuted
+
+
+def test_an_estimate_has_the_shape_of_its_levels():
+    x, y = np.arange(100.0), np.ones(200)
+    for z in (3.0, [1.0, 2.0], [[1.0, 2.0, 4.0]]):
+        gap, error = estimate_gap(x, y, z)
+        assert gap.shape == error.shape == np.shape(z)
+    assert estimate_gap(x, y, 98.0) == pytest.approx((0.01, math.sqrt(0.0099 / 100)))
 
 
 def test_true_optimism_is_refuted_no_more_often_than_stated():
@@ -196,7 +259,7 @@ def test_a_planted_falsehood_is_refuted_where_it_is():
     y, noise = rng.beta(alpha, beta, n), rng.standard_normal(n)
     found = compare(mean + deviation * noise, y, error=1e-3)
     assert found.refuted
-    there = gap(Normal.of(mean, deviation**2), Beta.of(alpha, beta), found.worst_z)
+    there = exact_gap(Normal(mean, deviation**2), Beta(alpha, beta), found.worst_z)
     assert there < 0
     k = int(np.argmin(found.estimate / found.band))
     assert (found.worst_z, found.gap) == (found.z[k], found.estimate[k])

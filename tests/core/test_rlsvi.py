@@ -1,5 +1,6 @@
-"""The algorithms as printed, against one textbook of explicit inverses and against exact values."""
+"""The reference against a textbook of explicit inverses, and the learners against exact values."""
 
+import contextlib
 import copy
 import itertools
 import math
@@ -7,13 +8,15 @@ import pickle
 import warnings
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
+from reference import reference
 from scipy.stats import binomtest, chisquare
-from worlds import LAM, WORLDS, A, S, agents_of, cases, episode, given, legal, same
+from worlds import LAM, RANDOM, WORLDS, A, S, agents_of, cases, episode, given, legal, same
 
 from rlsvi_core import (
     Agent,
@@ -28,6 +31,8 @@ from rlsvi_core import (
     rlsvi,
     suggest_parameters,
 )
+from rlsvi_core.algorithms import algorithm_1
+from rlsvi_core.learners.appendix_f import incremental
 from rlsvi_core.loop import action_probabilities
 
 pytestmark = pytest.mark.filterwarnings("ignore:lam is suggested")
@@ -43,7 +48,7 @@ OPTIONS = Options()
 def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, options=OPTIONS):
     """Algorithms 1, 3 and 7 after the steps in the log, each (period, Φ(s, a), r, rows of what may
     follow); the mean if ``rng`` is None. From the weights of the episode before, without H."""
-    low, high = value_range if value_range and options.truncate else (-math.inf, math.inf)
+    low, high = value_range or (-math.inf, math.inf)
     theta, mean, K = theta.copy(), mean.copy(), theta.shape[1]
     z = None
     after = np.zeros(K) if H is not None else theta[0]
@@ -69,9 +74,10 @@ def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, option
     ("world", "choice"),
     [case for case in cases() if case[0] in ("table", "one table", "crossed", "function, H")],
 )
-def test_the_printed_form_is_the_textbook(world, choice, masks):
+def test_the_reference_is_the_textbook(world, choice, masks):
     (phi, arguments), states = given(world, choice), WORLDS[world][2]
-    for agent in agents_of(phi, printed=True, **arguments):
+    for agent in agents_of(phi, **arguments):
+        agent = reference(agent, rng=3)
         rows, problem, log = agent.learner.problem.features, agent.learner.problem, []
         chosen = {"value_range": arguments.get("value_range"), "options": problem.options}
         theta = mean = np.zeros((agent.H or 1, rows(0, states[0]).shape[1]))
@@ -106,9 +112,6 @@ LEARNERS = {
     ),
     "rows": lambda door, mdp, *given, **more: door(
         features.tabular(mdp), *given, options=Options(window=10**4), **more
-    ),
-    "printed": lambda door, mdp, *given, **more: door(
-        features.tabular(mdp), *given, printed=True, **more
     ),
 }
 
@@ -199,11 +202,10 @@ def test_what_nothing_follows_is_kept_as_sums():
     assert len(agent.learner.kept[0].columns.r) == 1
 
 
-@pytest.mark.parametrize("printed", [False, True])
-def test_two_periods_by_hand(printed):
+def test_two_periods_by_hand():
     """θ_1 = 3 from data of its own; period 0 then ends early or goes on."""
     for s_next, expected in ((None, 1.0), (0, 1.0 + 3.0)):
-        agent = lsvi(np.ones((2, 1, 1, 1)), lam=1e-9, printed=printed)
+        agent = lsvi(np.ones((2, 1, 1, 1)), lam=1e-9)
         agent.observe(1, 0, 0, 3.0, 0)
         agent.observe(0, 0, 0, 1.0, s_next)
         agent.plan()
@@ -260,13 +262,12 @@ def exact_Q(Phi, log, lam, sigma, z):
         return np.array([float(Q[pair]) for pair in np.ndindex(H, S, A)]).reshape(H, S, A)
 
 
-@pytest.mark.parametrize("printed", [False, True])
 @pytest.mark.parametrize("episodes", [2, 5, 6, 25])  # the basis has five columns
 @pytest.mark.parametrize(("lam", "sigma"), [(1.0, 0.1), (100.0, 0.01)])
-def test_sixty_digits_at_the_settings_of_the_paper(printed, episodes, lam, sigma):
+def test_sixty_digits_at_the_settings_of_the_paper(episodes, lam, sigma):
     mdp, rng, log = chain(8), np.random.default_rng(2), []
     Phi = features.coherent(mdp.Q, 5, 1)
-    agent = rlsvi(Phi, lam, sigma, rng=1, printed=printed)
+    agent = rlsvi(Phi, lam, sigma, rng=1)
     for _ in range(episodes):
         agent.plan()
         s = mdp.start(rng)
@@ -276,18 +277,24 @@ def test_sixty_digits_at_the_settings_of_the_paper(printed, episodes, lam, sigma
             agent.observe(h, s, a, r, s_next)
             log.append((h, s, a, r, s_next))
             s = s_next
-    z = copy.deepcopy(agent.rng).standard_normal((mdp.H, 5))[::-1]
+    rng = copy.deepcopy(agent.rng)
+    z = copy.deepcopy(rng).standard_normal((mdp.H, 5))[::-1]
     agent.plan()
     Q = exact_Q(Phi, log, lam, sigma, z)
     assert np.abs(agent.Q - Q).max() < 1e-8 * np.abs(Q).max()
+    s, a, r, s_next = (
+        np.array(column).reshape(episodes, mdp.H) for column in list(zip(*log, strict=True))[1:]
+    )
+    theta = algorithm_1(Phi, np.c_[s, s_next[:, -1]], a, r, lam, sigma, rng)
+    plain = np.einsum("hsak,hk->hsa", Phi, theta)
+    assert np.abs(plain - Q).max() < 1e-10 * np.abs(Q).max()
 
 
-@pytest.mark.parametrize("printed", [False, True])
 @pytest.mark.parametrize("i", [-3, 4])
-def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(printed, i):
+def test_scaled_features_with_scaled_lam_play_bit_for_bit_alike(i):
     mdp, c = chain(6), 2.0**i
     Phi = features.coherent(mdp.Q, 4, 1)
-    one, two = (rlsvi(f * Phi, f**2, 0.1, rng=1, printed=printed) for f in (1.0, c))
+    one, two = (rlsvi(f * Phi, f**2, 0.1, rng=1) for f in (1.0, c))
     runs = [agent.learn(mdp, 60, 2, exact=True) for agent in (one, two)]
     assert same(runs[0], runs[1])
     assert same(one.theta, two.theta * c)
@@ -313,6 +320,19 @@ def test_rewards_in_other_units_change_no_action():
     more = rlsvi(features.tabular(mdp), value_range=(0, 8), rng=1).learn(scaled, 100, 2)
     assert run.reward.sum() > 0
     assert np.array_equal(8 * run.reward, more.reward)
+
+
+def test_features_in_other_units_change_no_action():
+    mdp = chain(6)
+    Phi = features.tabular(mdp)
+    lam, sigma = suggest_parameters((0, 1), feature_norm=8)
+    assert (lam, sigma) == (64, 1 / 200)
+    runs = [
+        rlsvi(Phi, 1.0, sigma, rng=1).learn(mdp, 100, 2),
+        rlsvi(8 * Phi, lam, sigma, rng=1).learn(mdp, 100, 2),
+    ]
+    assert runs[0].reward.sum() > 0
+    assert np.array_equal(runs[0].reward, runs[1].reward)
 
 
 # ------------------------------------------------------------------ how one acts
@@ -378,14 +398,219 @@ def test_learning_on_the_chain_reaches_the_optimal_policy():
     assert np.isnan(rlsvi(features.tabular(mdp), rng=2).learn(mdp, 5, 3).expected).all()
 
 
-@pytest.mark.parametrize("printed", [False, True])
-def test_ties_of_the_mean_fall_otherwise_after_each_observation(printed):
-    agent = rlsvi(features.one_hot(2, 3, 4), rng=1, printed=printed)
+def test_ties_of_the_mean_fall_otherwise_after_each_observation():
+    agent = rlsvi(features.one_hot(2, 3, 4), rng=1)
     chosen = []
     for _ in range(400):
         chosen.append(agent.greedy(0, 0))
         agent.observe(1, 2, 0, 0.0, 0)
     assert chisquare(np.bincount(chosen, minlength=4)).pvalue > RATE
+
+
+def halves(s):
+    return np.kron(np.eye(A), [1.0, s / S])
+
+
+GETTERS = {
+    "values": lambda agent: agent.values(0, 2),
+    "mean_values": lambda agent: agent.mean_values(0, 2),
+    "greedy": lambda agent: agent.greedy(0, 2),
+    "Q": lambda agent: agent.Q,
+    "policy": lambda agent: agent.policy(),
+    "theta": lambda agent: agent.theta,
+    "evaluate": lambda agent: agent.evaluate(chain(S), 1, rng=1, limit=S - 1),
+    "repr": repr,
+} | {
+    name: lambda agent, name=name: getattr(agent, name)
+    for name in ("H", "episode", "transitions", "run")
+}
+LOOKED_AT = {
+    "sums": lambda: rlsvi(RANDOM[0], gamma=0.5, value_range=(-9, 9), rng=1),
+    "sums, H": lambda: rlsvi(RANDOM, value_range=(-9, 9), rng=1),
+    "sums, mean": lambda: lsvi(RANDOM[0], gamma=0.5, value_range=(-9, 9), rng=1),
+    "counts": lambda: rlsvi(features.OneHot(None, S, A), rng=1),
+    "counts, mean": lambda: lsvi(features.OneHot(None, S, A), eta=0.1, rng=1),
+    "rows": lambda: rlsvi(halves, gamma=0.5, value_range=(-9, 9), rng=1),
+    "rows, mean": lambda: lsvi(halves, gamma=0.5, value_range=(-9, 9), rng=1),
+    "bootstrap": lambda: bootstrap(RANDOM[0], (-9, 9), gamma=0.5, rng=1),
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_a_getter_changes_nothing(name):
+    """Before the first plan, between plans and observations, and after them."""
+
+    def lived(look):
+        agent, rng, told = LOOKED_AT[name](), np.random.default_rng(3), []
+        look(agent)
+        for length in (2, 1, 4, 3):  # some data come before the first plan
+            for h in range(length):
+                s_next = int(rng.integers(S)) if h < 2 else None
+                agent.observe(h % 3, int(rng.integers(S)), h % A, rng.normal(), s_next)
+                look(agent)
+            agent.plan()
+            look(agent)
+            told += [agent.values(0, s) for s in range(S)] + [agent.act(0, 1)]
+            look(agent)
+        run = agent.learn(chain(S), 3, rng=4, limit=S - 1) if agent.H is None else None
+        look(agent)
+        agent.plan()
+        return told, run, agent.values(0, 2), agent.rng.bit_generator.state
+
+    def look(agent, names):
+        for getter in names:
+            with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
+                GETTERS[getter](agent)
+
+    expected = lived(lambda agent: None)
+    for names in ([name] for name in GETTERS):
+        assert same(lived(partial(look, names=names)), expected), names
+    assert same(lived(partial(look, names=list(GETTERS))), expected)
+
+
+def test_without_a_horizon_a_state_may_stand_alone():
+    agent = rlsvi(halves, gamma=0.5, value_range=(-9, 9), rng=1)
+    agent.plan()
+    agent.observe(0, 2, agent.act(0, 2), 1.0, None)
+    legal = [1]
+    assert np.array_equal(agent.values(2), agent.values(0, 2))
+    assert np.array_equal(agent.mean_values(2), agent.mean_values(7, 2))
+    assert np.array_equal(agent.mean_values(2, legal=legal), agent.mean_values(0, 2, legal))
+    assert agent.greedy(2) == agent.greedy(0, 2)
+    assert agent.greedy(2, legal=legal) == agent.greedy(h=0, s=2, legal=legal) == 1
+    assert agent.greedy(s=2, h=0) == agent.greedy(0, s=2)
+    one = rlsvi(features.OneHot(2, S, A), rng=1)
+    with pytest.raises(TypeError, match="Pass h and s"):
+        one.greedy(2)
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [
+        (lambda: rlsvi(RANDOM, 0.5, 0.3), "lam=0.5, sigma=0.3, gamma=1, by draws"),
+        (
+            lambda: rlsvi(halves, value_range=(-10, 0), gamma=0.9),
+            "lam=0.01, sigma=0.05, value_range=(-10, 0), gamma=0.9, by draws",
+        ),
+        (lambda: lsvi(features.OneHot(2, S, A), 0.25), "lam=0.25, sigma=1, gamma=1, by the mean"),
+        (
+            lambda: bootstrap(RANDOM, (-1, 2), 0.2),
+            "kappa=0.2, value_range=(-1, 2), gamma=1, by draws",
+        ),
+        (lambda: incremental(RANDOM, 0.5, 0.3), "lam=0.5, sigma=0.3, by draws"),
+        (lambda: Agent(Means()), "Means(), by draws"),
+    ],
+    ids=["rlsvi", "range", "lsvi", "bootstrap", "incremental", "own"],
+)
+def test_an_agent_says_which_settings_are_in_use(agent, settings):
+    assert settings in repr(agent())
+
+
+def test_every_getter_is_tried():
+    calls = {"act", "learn", "observe", "plan"}
+    assert {name for name in dir(Agent) if not name.startswith("_")} - calls <= set(GETTERS)
+
+
+# ------------------------------------------------------------------ a wrong range of values
+
+
+def by_hand(agent, mdp, episodes, limit):
+    rng = np.random.default_rng(2)
+    for _ in range(episodes):
+        agent.plan()
+        s = mdp.start(rng)
+        for h in range(limit):
+            a = agent.act(h, s)
+            r, s_next, _ = mdp.step(h, s, a, rng)
+            agent.observe(h, s, a, r, s_next)
+            s = s_next
+    agent.plan()  # which says that the last episode is over
+
+
+PLAY = {
+    "compiled": lambda agent, mdp, n, limit: agent.learn(mdp, n, 2, limit=limit),
+    "steps": lambda agent, mdp, n, limit: agent.learn(Steps(mdp), n, 2, limit=limit),
+    "hand": by_hand,
+}
+
+
+class Steps:
+    """An environment of which nothing is known but start and step."""
+
+    def __init__(self, mdp):
+        self.start, self.step = mdp.start, mdp.step
+
+
+def paying(r, gamma=None):
+    """One state for ever, which pays r for each of two actions; or five steps of it."""
+    one = {"P": np.ones((1, 2, 1)), "R": np.array([[r, r]])}
+    return DiscountedMDP(**one, gamma=gamma) if gamma else FiniteMDP.stationary(**one, H=5)
+
+
+def coin(support=(0, 1)):
+    """A bandit: one of two values, by a fair coin."""
+    return FiniteMDP(np.ones((1, 1, 2, 1)), np.full((1, 1, 2), sum(support) / 2), support=support)
+
+
+def sea():
+    """Eight rows of a deep sea: each step to the right costs a little, and the treasure is far."""
+    P, R = np.zeros((8, 8, 2, 8)), np.zeros((8, 8, 2, 8))
+    for h, s in np.ndindex(8, 8):
+        P[h, s, 0, max(s - 1, 0)] = P[h, s, 1, min(s + 1, 7)] = 1.0
+        R[h, s, 1] = -0.01 / 8
+    R[7, 7, 1] += 1.0
+    return FiniteMDP(P, R)
+
+
+RANGES = {  # environment, discount, range, steps of an episode, and the word of the warning
+    "above": (lambda: paying(1.0), 1.0, (0, 1), 5, "Widen"),
+    "right": (lambda: paying(1.0), 1.0, (0, 5), 5, None),
+    "above, no H": (lambda: paying(1.0, 0.9), 0.9, (0, 4), 50, "Widen"),
+    "right, no H": (lambda: paying(1.0, 0.9), 0.9, (0, 10), 50, None),
+    "too low for costs": (lambda: paying(-1.0, 0.9), 0.9, (-20, -15), 50, "Widen"),
+    "costs that the clock cuts off": (lambda: paying(-1.0, 0.9), 0.9, (-10, -9.9), 3, None),
+    "below": (lambda: paying(-3.0), 1.0, (-2, 0), 5, None),
+    "far inside": (coin, 1.0, (0, 1000), 1, "Narrow"),
+    "inside": (coin, 1.0, (0, 10), 1, None),
+    "never above in the mean": (lambda: coin((-1, 2)), 1.0, (-1, 0.5), 1, None),
+    "all equal": (lambda: paying(0.0), 1.0, (0, 1), 5, None),
+    "to be found": (sea, 1.0, (0, 1), 8, None),
+}
+
+
+@pytest.mark.parametrize("play", PLAY)
+@pytest.mark.parametrize("name", RANGES)
+def test_a_range_that_returns_contradict_is_mentioned_once(name, play):
+    make, gamma, value_range, limit, word = RANGES[name]
+    mdp = make()
+    phi = features.OneHot(getattr(mdp, "H", None), mdp.S, mdp.A)
+    agent = rlsvi(phi, gamma=gamma, value_range=value_range, rng=1)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            PLAY[play](agent, mdp, 40, limit)
+    told = [str(one.message) for one in told if "value_range" in str(one.message)]
+    assert len(told) == (word is not None), told
+    assert all(word in message for message in told)
+
+
+def test_a_mean_that_never_hoped_does_not_say_that_a_range_is_too_wide():
+    agent = lsvi(features.OneHot(8, 8, 2), value_range=(0, 1), epsilon=0.1, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.learn(sea(), 300, rng=2)
+
+
+def test_the_returns_of_a_compiled_loop_are_those_of_steps():
+    kept = []
+    for play in PLAY.values():
+        mdp = coin((-1, 2))
+        agent = rlsvi(features.OneHot(1, 1, 2), value_range=(-1, 9), rng=1)
+        play(agent, mdp, 40, 1)
+        kept.append(agent._returns.watch.kept)
+    assert kept[0][0] == 40
+    assert same(kept[0], kept[1])
+    assert same(kept[0], kept[2])
 
 
 # ------------------------------------------------------------------ drawing again in mid-episode
@@ -457,12 +682,9 @@ def near(s):
 near.row = np.zeros(6)
 
 
-@pytest.mark.parametrize("printed", [False, True])
-def test_an_environment_and_features_of_ones_own(printed):
+def test_an_environment_and_features_of_ones_own():
     """That use their arrays again, with masks, and an end that is not the clock's."""
-    agent = rlsvi(
-        features.PerAction(near, 2), value_range=(0, 1), gamma=0.9, rng=1, printed=printed
-    )
+    agent = rlsvi(features.PerAction(near, 2), value_range=(0, 1), gamma=0.9, rng=1)
     run = agent.learn(Corridor(), 40, rng=2, limit=50)
     assert run.length[-10:].tolist() == [5] * 10
     assert (run.opening == 1).all()
@@ -503,13 +725,12 @@ def test_a_step_may_write_into_the_state_that_it_is_given():
     assert same(learned(True), learned(False))
 
 
-@pytest.mark.parametrize("printed", [False, True])
-def test_features_cannot_write_into_their_observation(printed):
+def test_features_cannot_write_into_their_observation():
     def scaled(s):
         s *= 2
         return np.outer([1.0, -1.0], s)
 
-    agent = rlsvi(scaled, gamma=0.9, rng=1, printed=printed)
+    agent = rlsvi(scaled, gamma=0.9, rng=1)
     with pytest.raises(ValueError, match="read-only"):
         agent.learn(Walk(False), 1, rng=2)
 
@@ -617,11 +838,33 @@ def test_the_first_mean_in_compiled_code_settles(gamma):
     assert found[0] == found[1]
 
 
-def test_a_mean_that_does_not_settle_is_mentioned():
+@pytest.mark.parametrize("mean_sweeps", [None, 50])
+def test_a_mean_that_does_not_settle_is_mentioned_unless_its_sweeps_are_bounded(mean_sweeps):
     rng = np.random.default_rng(72)
-    agent = lsvi(rng.standard_normal((4, 3, 3)), 0.01, gamma=0.99, rng=1)
+    options = Options(mean_sweeps=mean_sweeps)
+    agent = lsvi(rng.standard_normal((4, 3, 3)), 0.01, gamma=0.99, options=options, rng=1)
     for _ in range(2):
         s, a, r, s_next = rng.integers(4), rng.integers(3), rng.standard_normal(), rng.integers(4)
         agent.observe(0, int(s), int(a), r, int(s_next))
-    with pytest.warns(UserWarning, match="settled"):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         agent.mean_values(0, 0)
+    assert any("mean_sweeps" in str(one.message) for one in told) == (mean_sweeps is None)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(rlsvi, features.OneHot(None, S, 1)),
+        partial(rlsvi, np.eye(S)[:, None]),
+        partial(rlsvi, lambda s: np.eye(S)[[s]]),
+        partial(lsvi, features.OneHot(None, S, 1)),
+    ],
+    ids=["counts", "sums", "rows", "lsvi"],
+)
+def test_a_bound_on_sweeps_is_how_far_the_mean_looks_ahead(make):
+    agent = make(1e-6, gamma=0.9, options=Options(mean_sweeps=3), rng=1)
+    for s in range(S):  # a reward at the end of a road
+        agent.observe(0, s, 0, float(s == S - 1), s + 1 if s < S - 1 else None)
+    found = [agent.mean_values(0, s)[0] for s in range(S)]
+    np.testing.assert_allclose(found, [0] * (S - 3) + [0.81, 0.9, 1], atol=1e-5)

@@ -2,8 +2,8 @@
 
 A state machine of hypothesis plans, acts, observes, learns, looks, pickles and copies an agent, and
 makes calls that are refused. Two others are the model. ``plain`` is the same agent with the first
-four kinds of calls alone: after each call both are in the same state, to the bit. ``printed`` is the
-printed form with the same calls and the same draws: it has the same values, up to rounding.
+four kinds of calls alone: after each call both are in the same state, to the bit. ``slow`` is the
+reference with the same calls and the same draws: it has the same values, up to rounding.
 """
 
 import copy
@@ -21,11 +21,11 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from reference import Reference
 from worlds import copied, same, short_means  # noqa: F401
 
 from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.learners.appendix_f import Continual, incremental
-from rlsvi_core.rlsvi import Printed
 
 H, S, A = 3, 5, 4
 RANDOM = np.random.default_rng(1)
@@ -48,7 +48,7 @@ def halved(episode):
 class Kind(NamedTuple):
     make: Any
     masks: bool = False
-    printed: bool = True  # whether there is another form
+    slow: bool = True  # whether there is a reference
     rewards: tuple = (-1.0, 0.0, 0.3, 1.0)
 
 
@@ -72,15 +72,11 @@ KINDS = {
     ),
     "rows, H": Kind(partial(rlsvi, line, H=H, **NOISE), True),
     "rows, bandit": Kind(partial(rlsvi, line, gamma=0.0, **NOISE)),
-    "outcomes": Kind(partial(bootstrap, TABLE, kappa=0.3, gamma=0.9, **CUT), printed=False),
+    "outcomes": Kind(partial(bootstrap, TABLE, kappa=0.3, gamma=0.9, **CUT), slow=False),
     "outcomes, one-hot": Kind(partial(bootstrap, ONE_HOT, **CUT), True, False),
     "outcomes, no H": Kind(partial(bootstrap, TIMELESS, gamma=0.8, **CUT), True, False),
-    "weighted": Kind(
-        partial(bootstrap, line, gamma=0.5, options=Options(window=7), **CUT), True, False
-    ),
-    "printed": Kind(partial(rlsvi, line, printed=True, sigma=0.5, **CUT), True, False),
-    "incremental": Kind(partial(incremental, TABLE, nu=0.1, prior="kept", **NOISE), printed=False),
-    "continual": Kind(lambda: Agent(Continual(TABLE[0], 0.3, 0.9), redraw=2, rng=1), printed=False),
+    "incremental": Kind(partial(incremental, TABLE, nu=0.1, prior="kept", **NOISE), slow=False),
+    "continual": Kind(lambda: Agent(Continual(TABLE[0], 0.3, 0.9), redraw=2, rng=1), slow=False),
 }
 SPOILED = {
     "h": [-1, "x", None],
@@ -133,24 +129,24 @@ class Sequence(RuleBasedStateMachine):
     def __init__(self, kind):
         super().__init__()
         self.kind, self.learned, self.seen = kind, 0, 0
-        self.agent, self.plain, self.printed = kind.make(), kind.make(), None
-        if kind.printed:
-            self.printed = copy.deepcopy(self.agent)
-            self.printed.learner = Printed(self.agent.learner.problem)
+        self.agent, self.plain, self.slow = kind.make(), kind.make(), None
+        if kind.slow:
+            self.slow = copy.deepcopy(self.agent)
+            self.slow.learner = Reference(self.agent.learner.problem)
         self.each("plan")
         self.each("act", 0, S - 1)  # which tells how many features there are
 
     def each(self, method, *args, **kwargs):
         """Make a call of all three, each with arguments of its own; returns the agent's answer."""
-        answer, plain, printed = (
+        answer, plain, slow = (
             one and getattr(one, method)(*copy.deepcopy(args), **copy.deepcopy(kwargs))
-            for one in (self.agent, self.plain, self.printed)
+            for one in (self.agent, self.plain, self.slow)
         )
         assert same(answer, plain)
-        if self.printed and method == "learn":
-            np.testing.assert_allclose(answer.claimed, printed.claimed, rtol=1e-6, atol=1e-8)
-            printed = printed._replace(claimed=answer.claimed)
-        assert not self.printed or same(answer, printed)
+        if self.slow and method == "learn":
+            np.testing.assert_allclose(answer.claimed, slow.claimed, rtol=1e-6, atol=1e-8)
+            slow = slow._replace(claimed=answer.claimed)
+        assert not self.slow or same(answer, slow)
         return answer
 
     def legal(self, s):
@@ -204,9 +200,9 @@ class Sequence(RuleBasedStateMachine):
         for look in ("values", "mean_values"):
             found = getattr(self.agent, look)(**at)
             np.testing.assert_array_equal(found, getattr(copy.deepcopy(self.plain), look)(**at))
-            if self.printed:
-                printed = getattr(copy.deepcopy(self.printed), look)(**at)
-                np.testing.assert_allclose(found, printed, rtol=1e-6, atol=1e-8)
+            if self.slow:
+                slow = getattr(copy.deepcopy(self.slow), look)(**at)
+                np.testing.assert_allclose(found, slow, rtol=1e-6, atol=1e-8)
 
     @rule()
     def copy(self):
@@ -234,7 +230,7 @@ class Sequence(RuleBasedStateMachine):
     def nothing_else_matters(self):
         one, two = essence(self.agent), essence(self.plain)
         assert not [name for name in one | two if not same(one.get(name), two.get(name))]
-        assert self.printed is None or same(self.agent.rng, self.printed.rng)
+        assert self.slow is None or same(self.agent.rng, self.slow.rng)
 
     @invariant()
     def every_transition_is_counted(self):

@@ -43,7 +43,6 @@ ANY = {
     "discounted": {"gamma": 0.7},
     "bandit": {"gamma": 0.0},
     "cut": {"gamma": 0.8, "value_range": (0.3, 0.9)},
-    "range, not cut": {"value_range": (-0.3, 0.4), "options": Options(truncate=False)},
     "window": {"options": Options(window=20)},
     "prior first": {"options": Options(first="prior")},
 }
@@ -112,7 +111,7 @@ def episode(rng, masks=False):
 
 @pytest.fixture(autouse=True)
 def short_means(monkeypatch):
-    """Twelve sweeps for a mean without a horizon, because the printed form takes long for 1000."""
+    """Twelve sweeps for a mean without a horizon, because the reference takes long for 1000."""
     monkeypatch.setattr(learner, "most_sweeps", lambda gamma: 12)
     warnings.filterwarnings("ignore", "the mean has not settled")
 

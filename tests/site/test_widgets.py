@@ -22,16 +22,17 @@ from rlsvi_core import Agent, Options, chain, features
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
 from rlsvi_core.learner import Problem, Weights
-from rlsvi_core.learners.bootstrap import Draw, Weighted
-from rlsvi_core.rlsvi import Printed
+from rlsvi_core.learners.bootstrap import Draw, spanning_inverse
+from rlsvi_core.optimism import Beta, Normal, certify_crossings
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.conjecture.toll import looked_at
 from rlsvi_study.judging import verdicts
-from rlsvi_study.lemmas import crossings
+from rlsvi_study.lemmas.printed_lines import count_crossings
 from rlsvi_study.regret.optimism import one_period_gap
 from rlsvi_study.tetris import figures
 from rlsvi_study.traps import toll
+from tests.core.reference import Reference
 
 STATIC = ROOT / "book/_static"
 
@@ -82,15 +83,12 @@ def play(agent, mdp, episodes, uniforms):
     return actions, rewards, furthest
 
 
-class Dealt(Printed):
-    """As printed, with noise that the test deals out, and the sample or the mean in the targets."""
+class Dealt(Reference):
+    """The reference, with the sample or the mean in the targets."""
 
     targets = "sample"
 
-    def noise(self, h, rng):
-        return np.zeros(self.K) if rng is None else rng.standard_normal(self.K)
-
-    def in_targets(self, theta, mean):
+    def weights_in_targets(self, theta, mean):
         return mean if self.targets == "mean" else theta
 
 
@@ -196,7 +194,7 @@ def test_the_laws_are_scipys(scripts):
 
 def times_crossed(alpha, beta):
     """How often the densities, and the distribution functions, cross."""
-    found = crossings.places(alpha, beta)
+    found = count_crossings(alpha, beta)
     return found["densities"], found["functions"]
 
 
@@ -229,11 +227,9 @@ def test_crossings_are_the_certified_ones(scripts):
         seen.add(wanted)
     assert {(0, 1), (1, 1), (2, 1), (3, 1), (2, 3)} <= seen
     for case, (densities, functions, _) in list(zip(cases, there, strict=True))[::12]:
-        for ours, certified in (
-            (densities, crossings.pdf_crossings(*case)),
-            (functions, crossings.cdf_crossings(*case)),
-        ):
-            assert np.allclose(ours, [float(c.logit) for c in certified], rtol=1e-6, atol=1e-6)
+        certified = certify_crossings(Normal.matching(*case), Beta(*case))
+        for ours, theirs in ((densities, certified.density), (functions, certified.cdf)):
+            assert np.allclose(ours, [float(c.logit) for c in theirs], rtol=1e-6, atol=1e-6)
 
 
 def played(rule, weights, pieces):
@@ -295,6 +291,25 @@ def test_every_placement_and_feature_is_pythons(scripts, rule):
 GATE, SIDE, LEAP = 0, 1, 1  # the dead are where the gate was, the living at the side
 
 
+class Weighted(Reference):
+    """The bootstrap with a single feature, which is handed its weights by ``draw_weights``."""
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self.inverse = [spanning_inverse(rows.reshape(-1, 1)) for rows in problem.features.Phi]
+
+    def draw_noise(self, rng):
+        return self.draw_weights()
+
+    def solve(self, h, after, draw):
+        A, b = self.regression_problem(h, after)
+        c = (A @ self.inverse[h])[:, 0]
+        _, low, high = self.problem.targets
+        imagined = draw.visits * (low + (high - low) * draw.share)
+        v = (draw.data @ (c * b) + imagined) / (draw.data @ c**2 + draw.visits)
+        return self.inverse[h] @ v, self.inverse[h] @ v
+
+
 class AtTheToll:
     """The library's agents at the toll, as printed, all with the same data: RLSVI, whose first episode
     is drawn from the prior, and whose V_h can be cut to ±(H − h); and the bootstrap. A draw is a
@@ -304,8 +319,9 @@ class AtTheToll:
     def __init__(self, H, uniforms):
         self.mdp, Phi = toll(H, looked_at(H))
         self.rlsvi = printed(Phi, 0, sigma=1.0, first="prior")
-        problem = Problem(features.Table(Phi), 1.0, 1.0, low=-H, high=H)
-        self.bootstrap = Agent(Weighted(problem, 0.01), rng=0)
+        options = Options(first="prior")  # there are imagined visits before any data
+        problem = Problem(features.Table(Phi), 1.0, 1.0, low=-H, high=H, options=options)
+        self.bootstrap = Agent(Weighted(problem), rng=0)
         self.H, self.uniforms, self.leaps, self.name = H, uniforms, 0, "printed"
 
     @property
@@ -315,7 +331,7 @@ class AtTheToll:
     @property
     def phi(self):
         """Features seen, by period."""
-        return [np.array([t.phi[0] for t in data]) for data in self.rlsvi.learner.kept]
+        return [np.array([t.row[0] for t in data]) for data in self.rlsvi.learner.kept]
 
     def plan(self, draw):
         if self.name == "weights":
@@ -550,9 +566,9 @@ def test_crossings_are_counted_on_the_page(widget):
 
     def counted():
         shape = plain(one.get_by_role("slider").get_attribute("aria-valuetext"))
-        zeros = crossings.cdf_crossings(shape, shape)
+        zeros = count_crossings(shape, shape)["cdf"]
         assert numbers(told.inner_text().split(" x = ")[1].split(". ")[0]) == [
-            pytest.approx(c.x, rel=0.01) for c in zeros
+            pytest.approx(x, rel=0.01) for x in zeros
         ]
         assert one.locator(".dot").count() == len(zeros)
         return len(zeros)

@@ -24,7 +24,7 @@ from rlsvi_study.conjecture import claims as conjecture
 from rlsvi_study.engine import Tables
 from rlsvi_study.extensions import claims as extensions
 from rlsvi_study.judging import algebra, evidence
-from rlsvi_study.lemmas import crossings, printed_lines, single_crossing
+from rlsvi_study.lemmas import printed_lines, single_crossing
 from rlsvi_study.recommender import claims as recommender
 from rlsvi_study.regret import bias, lemma2, lower_bounds, optimism, shrunk_model, upper_bound
 from rlsvi_study.regret import claims as regret
@@ -205,8 +205,8 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         dithering,
         "lsvi",
         lambda _: (
-            lambda Phi, lam=1.0, *, rng, printed=False, **_: rlsvi(
-                Phi, lam, rng=rng, printed=printed, options=Options(first="prior")
+            lambda Phi, lam=1.0, *, rng, **_: rlsvi(
+                Phi, lam, rng=rng, options=Options(first="prior")
             )
         ),
         "3.regret 3.any-basis",
@@ -265,18 +265,18 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (regret, "SEEN", lambda _: (0, 1), "5.empirical-mean"),
     (lemma2, "optimistic", lambda _: lambda X, Y: False, "5.marginals-control-the-maximum"),
     (
-        crossings,
-        "cdf_crossings",
-        lambda right: lambda *at: right(*at)[:1],
+        printed_lines,
+        "certify_crossings",
+        lambda right: lambda *pair: right(*pair)._replace(cdf=right(*pair).cdf[:1]),
         "G.single-crossing G.two-crossings-suffice",
     ),
     (
-        crossings,
-        "pdf_crossings",
-        lambda right: lambda *at: right(*at)[:1],
+        printed_lines,
+        "certify_crossings",
+        lambda right: lambda *pair: right(*pair)._replace(density=right(*pair).density[:1]),
         "G.densities-cross-twice",
     ),
-    (crossings.Pair, "turning_points", lambda _: lambda pair: [], "G.special-no-root"),
+    (printed_lines.Pair, "turning_points", lambda _: lambda pair: [], "G.special-no-root"),
     (
         conjecture,
         "is_instance",

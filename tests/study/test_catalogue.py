@@ -20,10 +20,12 @@ def test_a_topic_runs_and_draws_what_it_says_and_nothing_else():
     for topic, has in TOPICS.items():
         if not has.tables:
             continue
-        runs, figures = (catalogue._module(f"{topic}.{part}") for part in ("runs", "figures"))
+        runs = catalogue._module(f"{topic}.runs")
         assert set(runs.EXPERIMENTS) == set(has.tables)
         assert all(one.name == name for name, one in runs.EXPERIMENTS.items())
-        assert set(figures.DRAW) <= {*has.tables, *has.figures}
+        for one in runs.EXPERIMENTS.values():
+            assert one.plot
+            assert all(one.name in has.figures[figure] for figure in one.figures)
         assert {one for tables in has.figures.values() for one in tables} <= set(has.tables)
 
 
@@ -86,14 +88,19 @@ def test_check_prints_json_for_programs(capsys):
     assert {"id", "place", "statement", "paper", "kind", "found", "numbers"} <= set(report)
 
 
-@pytest.mark.parametrize("number", range(1, 15))
-def test_every_figure_of_the_paper_is_drawn_by_its_number(number, tmp_path):
-    """From the stored tables, in a folder of their own."""
+def test_every_figure_of_the_paper_answers_to_its_number(tmp_path, capsys):
+    """From the stored tables, in a folder of their own; the first is a diagram."""
     for file in engine.results_folder().glob("*.[cj]s*"):
         (tmp_path / file.name).symlink_to(file)
-    assert main(["plot", f"fig{number}", "--out", str(tmp_path)]) == 0
-    for name in ("fig2a", "fig2b") if number == 2 else (f"fig{number}",):
-        assert (tmp_path / f"figures/{name}.png").read_bytes().startswith(b"\x89PNG")
+    names = {*catalogue.FIGURES, *catalogue.TABLES}
+    assert {f"fig{number}" for number in range(1, 15)} <= names
+    assert main(["plot", "fig2", "fig7", "fig9", "--out", str(tmp_path)]) == 0
+    for number in (2, 7, 9):
+        assert (tmp_path / f"figures/fig{number}.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(SystemExit) as stop:
+        main(["plot", "fig1"])
+    assert stop.value.code == 2
+    assert "diagram" in capsys.readouterr().err
 
 
 def test_an_unknown_claim_gets_the_nearest_valid_ones(capsys):

@@ -79,6 +79,8 @@ def test_the_tenth_reward_is_counted_in_episodes():
     assert time_to_learn(2, 8, 4, 2.0, 0.15, int(rewarded[9])) == [
         {"first_reward": rewarded[0] + 1, "tenth_reward": rewarded[9], "censored": True}
     ]
+    (last,) = time_to_learn(2, 8, 4, 2.0, 0.15, int(rewarded[9]) + 1)
+    assert (last["tenth_reward"], last["censored"]) == (rewarded[9] + 1, False)
 
 
 def test_without_generalization_and_with_a_wrong_basis_the_tenth_reward_is_counted_alike():

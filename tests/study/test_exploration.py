@@ -8,20 +8,18 @@ import pytest
 from rlsvi_core import Agent, features, lsvi
 from rlsvi_core.envs.chains import chain, deep_sea
 from rlsvi_core.learner import Problem
-from rlsvi_core.rlsvi import Printed
 from rlsvi_study.beyond.exploration import VALUES, Parts, learn
+from tests.core.reference import Reference
 
 SIGMA = 0.1
 
 
-class PrintedMean(Printed):
-    """As printed, but with the mean in the targets."""
-
-    def in_targets(self, theta, mean):
+class MeanInTargets(Reference):
+    def weights_in_targets(self, theta, mean):
         return mean
 
 
-TARGETS = {"sample": Printed, "mean": PrintedMean}
+TARGETS = {"sample": Reference, "mean": MeanInTargets}
 
 
 def seen(Phi, mdp, *agents):

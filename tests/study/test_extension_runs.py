@@ -14,6 +14,7 @@ from rlsvi_study.extensions.bootstrap import Resampling
 from rlsvi_study.extensions.incremental import PrintedIncremental
 from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
 from rlsvi_study.judging.outcomes import FAILS
+from tests.core.reference import reference
 
 
 @pytest.mark.parametrize(
@@ -26,12 +27,12 @@ from rlsvi_study.judging.outcomes import FAILS
         ("ν = H/(l+H+1)", "forgotten", lambda l: 4 / (l + 5)),
     ],
 )
-def test_an_incremental_curve_episode_by_episode_in_the_printed_form(agent, prior, nu):
+def test_an_incremental_curve_episode_by_episode(agent, prior, nu):
     N, seed, lam, K, sigma = 5, 6, 0.7, 3, 0.1
     basis_rng, env_rng, agent_rng = streams(seed)
     Phi = features.coherent(chain(N).Q, K, basis_rng)
     learner = (
-        rlsvi(Phi, lam, sigma, options=Options(first="prior"), printed=True, rng=agent_rng)
+        reference(rlsvi(Phi, lam, sigma, options=Options(first="prior")), rng=agent_rng)
         if nu is None
         else Agent(PrintedIncremental(Phi, lam, sigma, nu, prior), rng=agent_rng)
     )

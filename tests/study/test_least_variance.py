@@ -74,7 +74,7 @@ def test_c_is_the_least_that_is_enough(n):
     deviation = 2 * stats.beta(n / 2, n / 2).expect(lambda y: y - 0.5, lb=0.5, ub=1)
     least = float(sharpen(lambda: c(arb(n))))
     assert least == pytest.approx(np.pi / 2 * deviation**2, rel=1e-6)
-    law, levels = order.Beta.of(n / 2, n / 2), np.linspace(0.5, 1.1, 13)
+    law, levels = order.Beta(n / 2, n / 2), np.linspace(0.5, 1.1, 13)
     enough, less = (exact(least) * (1 + exact(off)) for off in (2.0**-40, -(2.0**-10)))
-    assert order.gap(order.Normal.of(0.5, enough), law, levels).min() >= 0
-    assert order.gap(order.Normal.of(0.5, less), law, levels)[0] < 0
+    assert order.exact_gap(order.Normal(0.5, enough), law, levels).min() >= 0
+    assert order.exact_gap(order.Normal(0.5, less), law, levels)[0] < 0

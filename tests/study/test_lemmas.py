@@ -9,15 +9,14 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsvi_core.optimism import order
-from rlsvi_core.optimism.balls import exact
+from rlsvi_core.optimism import Beta, Normal, certify_crossings, order
 from rlsvi_study.judging import evidence
 from rlsvi_study.judging.algebra import identity, same
 from rlsvi_study.judging.evidence import failing, instead
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, Judged
 from rlsvi_study.judging.register import REGISTER
-from rlsvi_study.lemmas import claims, crossings, printed_lines, single_crossing
-from rlsvi_study.lemmas.crossings import Pair, pdf_crossings
+from rlsvi_study.lemmas import claims, printed_lines, single_crossing
+from rlsvi_study.lemmas.printed_lines import Pair
 
 A, B, C, K, x = (getattr(printed_lines, name) for name in "ABCKx")
 
@@ -44,6 +43,18 @@ def only(monkeypatch):
     return judging
 
 
+@pytest.fixture
+def cross_times(monkeypatch):
+    """Any two distribution functions cross so often."""
+    found = certify_crossings(Normal.matching(2, 3), Beta(2, 3))
+
+    def pretend(times):
+        crossed = found._replace(cdf=times * found.cdf)
+        monkeypatch.setattr(printed_lines, "certify_crossings", lambda *_: crossed)
+
+    return pretend
+
+
 def named(step):
     return [step.__name__] if step else []
 
@@ -51,7 +62,7 @@ def named(step):
 @pytest.mark.parametrize("step", [None, *claims.STEPS_LEMMA_1])
 def test_lemma_1_falls_with_any_of_its_steps(step, only, monkeypatch):
     only(claims, "STEPS_LEMMA_1", step)
-    monkeypatch.setattr(order, "gap", lambda normal, law, z: np.ones(len(z)))
+    monkeypatch.setattr(order, "exact_gap", lambda normal, law, z: np.ones(len(z)))
     for judge in (claims.gauss_dirichlet, claims.elegant_proof):
         found = judge()
         assert found.verdict == (FAILS if step else HOLDS)
@@ -59,19 +70,19 @@ def test_lemma_1_falls_with_any_of_its_steps(step, only, monkeypatch):
 
 
 @pytest.mark.parametrize("step", [None, *claims.STEPS_LEMMA_6])
-def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, only, monkeypatch):
+def test_the_repaired_lemma_6_falls_with_any_of_its_steps(step, only, cross_times):
     only(claims, "STEPS_LEMMA_6", step)
     found = claims.single_crossing()
     assert found.verdict == (FAILS if step else DEPENDS)  # it is false for small α + β
     assert found.numbers["failed"] == named(step)
-    monkeypatch.setattr(crossings, "cdf_crossings", lambda *_: pdf_crossings(2, 3)[:1])
+    cross_times(1)
     assert claims.single_crossing().verdict == (FAILS if step else HOLDS)
 
 
 @pytest.mark.parametrize(("times", "verdict"), [(1, HOLDS), (2, DEPENDS), (3, DEPENDS)])
-def test_lemma_6_asks_for_one_crossing_of_any_two_shapes(times, verdict, only, monkeypatch):
+def test_lemma_6_asks_for_one_crossing_of_any_two_shapes(times, verdict, only, cross_times):
     only(claims, "STEPS_LEMMA_6", None)
-    monkeypatch.setattr(crossings, "cdf_crossings", lambda *_: times * pdf_crossings(2, 3)[:1])
+    cross_times(times)
     assert claims.single_crossing().verdict == verdict
 
 
@@ -93,16 +104,14 @@ def test_every_printed_line_that_is_judged_is_wrong_or_a_step():
 
 
 def test_a_normal_of_too_small_a_variance_fails_the_lemma(monkeypatch):
-    monkeypatch.setattr(
-        order.Normal, "of", classmethod(lambda cls, mean, variance: cls(mean, exact(variance) / 8))
-    )
+    monkeypatch.setattr(order, "Normal", lambda mean, variance: Normal(mean, variance / 8))
     assert claims.gauss_dirichlet().verdict == FAILS
 
 
 @pytest.mark.parametrize(("gap", "verdict"), [(1e-9, HOLDS), (0.0, HOLDS), (-1e-9, FAILS)])
 def test_optimism_asks_for_a_gap_that_is_not_negative(gap, verdict, only, monkeypatch):
     only(claims, "STEPS_LEMMA_1", None)
-    monkeypatch.setattr(order, "gap", lambda normal, law, z: np.full(len(z), gap))
+    monkeypatch.setattr(order, "exact_gap", lambda normal, law, z: np.full(len(z), gap))
     assert claims.gauss_dirichlet().verdict == verdict
 
 
@@ -143,11 +152,15 @@ def test_h_changes_sign_twice_in_the_final_region():
     assert middle < 0 < min(left, right)
 
 
+def matching_pair(alpha, beta):
+    return Pair(Normal.matching(alpha, beta), Beta(alpha, beta))
+
+
 def test_g_keeps_its_sign_from_two_over_root_three_on():
     limit = 2 / math.sqrt(3)
-    assert len(Pair(exact(limit - 1e-9), exact(1)).turning_points()) == 2
+    assert len(matching_pair(limit - 1e-9, 1).turning_points()) == 2
     for beta in (1.0, 0.999, 0.5, 1e-3):
-        assert not Pair(exact(limit + 1e-9), exact(beta)).turning_points()
+        assert not matching_pair(limit + 1e-9, beta).turning_points()
 
 
 # --- what balls enclose -------------------------------------------------------------------------

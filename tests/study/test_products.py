@@ -1,4 +1,4 @@
-"""Section 6.3's agents: product by product they are the printed form, by every reading."""
+"""Section 6.3's agents: product by product they are the reference, by every reading."""
 
 import copy
 import math
@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from rlsvi_core import Agent
+from rlsvi_core.algorithms import posterior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.learner import Problem
-from rlsvi_core.regression import GaussianPosterior
-from rlsvi_core.rlsvi import Printed
 from rlsvi_study.recommender.bandit import BernoulliBandit
 from rlsvi_study.recommender.products import ProductLearner, Products, expected_likes
+from tests.core.reference import Reference
 
 
 def agent_of(N, J, lam=0.2, sigma=0.03, *, sample=True, epsilon=0.0, eta=0.0, rng=None, **reading):
@@ -22,8 +22,8 @@ def agent_of(N, J, lam=0.2, sigma=0.03, *, sample=True, epsilon=0.0, eta=0.0, rn
     return Agent(learner, sample=sample, epsilon=epsilon, eta=eta, rng=rng)
 
 
-class AsRead(Printed):
-    """The printed form, by the reading of a learner."""
+class AsRead(Reference):
+    """The reference, by the reading of a learner."""
 
     def __init__(self, one, lam_of_mean=None):
         super().__init__(Problem(Products(one.N, one.J), one.lam, one.sigma, one.gamma))
@@ -42,23 +42,21 @@ class AsRead(Printed):
         super().add(h, s, a, r or self.one.dislike, s_next, mask)
 
     def solve(self, h, after, noise):
-        A, b = self.regression_problem(self.kept[h], after)
-        means, draws = (
-            GaussianPosterior(self.K, lam, self.problem.sigma).add_rows(A, b)
-            for lam in (self.lam_of_mean, self.one.lam)
-        )
-        return means.mean, means.mean + draws.draw(noise) - draws.mean
+        A, b = self.regression_problem(h, after)
+        mean, _ = posterior(A, b, self.lam_of_mean, self.problem.sigma)
+        _, U = posterior(A, b, self.one.lam, self.problem.sigma)
+        return mean, mean + np.linalg.solve(U, noise)
 
 
-def printed(agent, rng=None, **reading):
-    """An agent that does the same as another, as printed."""
+def slow(agent, rng=None, **reading):
+    """Return an agent that does the same as another, by the reference."""
     learner = AsRead(agent.learner, **reading)
     acting = {"sample": agent.sample, "epsilon": agent.epsilon, "eta": agent.eta}
     return Agent(learner, rng=rng, **acting)
 
 
 def by_product(theta, N):
-    """Weights of the printed form, sorted as those of the learner."""
+    """Weights of the reference, sorted as those of the learner."""
     return theta.reshape(len(theta), N, N + 1).transpose(0, 2, 1)
 
 
@@ -77,12 +75,12 @@ every_agent = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS)
 
 
 @every_agent
-def test_the_weights_are_those_of_the_printed_form(make):
+def test_the_weights_are_those_of_the_reference(make):
     """Both see what the first one does; they draw the same noise."""
     env, rng = Recommender.random(2.0, 1, N=4, J=3), np.random.default_rng(6)
     block = make(4, 3)
     reading = {"lam_of_mean": 0.175} if len(block.learner.sums.U) > 1 else {}
-    dense = printed(block, **reading)
+    dense = slow(block, **reading)
     for l in range(1, 21):
         for one in (block, dense):
             one.rng = np.random.default_rng(l)
@@ -102,7 +100,7 @@ def test_the_weights_are_those_of_the_printed_form(make):
 def test_many_customers_reach_many_states_and_there_is_room_for_all():
     env = Recommender.random(2.0, 1, N=5, J=4)
     block = agent_of(5, 4, 1.3, 0.4, rng=5)
-    dense = printed(block, rng=5)
+    dense = slow(block, rng=5)
     for episodes in (1, 2, 15, 60):
         runs = [agent.learn(env, episodes, 6) for agent in (block, dense)]
         assert np.array_equal(runs[0].reward, runs[1].reward)
@@ -167,9 +165,9 @@ def test_what_does_not_fit_is_refused():
     for said, call in (
         ("J", lambda: agent_of(3, 4)),
         ("length", lambda: agent_of(3, 2).learn(env, 1)),
-        ("products", lambda: agent_of(3, 3).learn(env, 1)),
+        ("answers", lambda: agent_of(3, 3).learn(env, 1)),
         ("period", lambda: agent_of(4, 3).observe(0, [1, 0, 0, 0], 1, 1, None)),
-        ("products", lambda: agent_of(4, 3).values(0, [0, 0, 0])),
+        ("answers", lambda: agent_of(4, 3).values(0, [0, 0, 0])),
     ):
         with pytest.raises(ValueError, match=said):
             call()

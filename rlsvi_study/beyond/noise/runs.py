@@ -42,7 +42,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.features import OneHot
 from rlsvi_core.gymnasium import finite_mdp
 
-from ...engine import Rows, grid, quick, streams, table
+from ...engine import Plot, Rows, grid, quick, streams, table
 from ...judging.intervals import mean_interval
 from ...judging.outcomes import last_rows, ratio, word
 from ...traps import gamble, long_gamble, toll
@@ -309,6 +309,10 @@ _SIGMA = tuple(
 _DEFAULT = grid(problem=(*UNSEEN, *FURTHER, *BANDITS), arm=CANDIDATES)
 _WHOLE = {"quarters": QUARTERS}
 
+_AT_THE_END = Plot(
+    "regret", ("problem",), ("arm",), show="mean", log="x", xlabel="regret at the end"
+)
+
 EXPERIMENTS = {
     one.name: one
     for one in (
@@ -322,6 +326,7 @@ EXPERIMENTS = {
             seeds=range(40_000, 40_012),
             quick=quick(cells=_NOISE[-6:-4], seeds=range(40_000, 40_002), quarters=1),
             length="quarters",
+            plot=_AT_THE_END,
         ),
         table(
             "noise-bandits",
@@ -333,6 +338,7 @@ EXPERIMENTS = {
             seeds=range(70_000, 70_020),
             quick=quick(cells=_BANDITS[:3], seeds=range(70_000, 70_002), quarters=1),
             length="quarters",
+            plot=_AT_THE_END,
         ),
         table(
             "noise-default",
@@ -344,6 +350,7 @@ EXPERIMENTS = {
             seeds=range(90_000, 90_020),
             quick=quick(cells=_DEFAULT[-3:], seeds=range(90_000, 90_002), quarters=1),
             length="quarters",
+            plot=_AT_THE_END,
         ),
         table(
             "noise-sigma",
@@ -355,6 +362,14 @@ EXPERIMENTS = {
             seeds=range(30),
             quick=quick(cells=_SIGMA[:10], seeds=range(2), quarters=1),
             length="quarters",
+            plot=Plot(
+                "regret",
+                ("arm",),
+                panels=("problem",),
+                show="mean",
+                log="x",
+                xlabel="regret at the end",
+            ),
         ),
     )
 }

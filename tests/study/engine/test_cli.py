@@ -123,10 +123,11 @@ def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, m
     assert (tmp_path / "example1.quick.csv").exists()
 
 
-def test_a_table_without_a_drawing_says_so(monkeypatch, capsys):
-    monkeypatch.delitem(catalogue._module("chain.figures").DRAW, "readings")
+def test_a_table_without_a_plot_says_so(monkeypatch, capsys):
+    one = dataclasses.replace(EXPERIMENTS["readings"], plot=None)
+    monkeypatch.setitem(catalogue._module("chain.runs").EXPERIMENTS, "readings", one)
     assert main(["plot", "readings"]) == 1
-    assert "readings" in capsys.readouterr().err
+    assert "Plot(" in capsys.readouterr().err
 
 
 def test_a_claim_that_is_judged_again_leaves_what_was_found_of_the_others(tmp_path):

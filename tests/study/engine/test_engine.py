@@ -206,6 +206,10 @@ def test_installed_in_somebody_elses_tree_it_has_no_revision(tmp_path, monkeypat
     assert provenance.revision.__wrapped__() == "unknown"
     subprocess.run([*git, "add", "."], check=True)
     assert provenance.revision.__wrapped__().endswith("+changes")
+    subprocess.run([*git, "commit", "-q", "-m", "ours"], check=True)
+    assert not provenance.revision.__wrapped__().endswith("+changes")
+    (tmp_path / "new.py").touch()  # which git does not track
+    assert provenance.revision.__wrapped__().endswith("+changes")
     assert provenance.revision() == ours  # of the code that was loaded
 
 

@@ -25,7 +25,7 @@ from rlsvi_study.engine.journal import Journal
 STUDY = """
 import json, os, time
 from pathlib import Path
-from rlsvi_study.engine import grid, table
+from rlsvi_study.engine import Plot, grid, table
 
 def run(seed, factor, size, sign):
     sign = Path(sign)
@@ -36,18 +36,12 @@ def run(seed, factor, size, sign):
         raise RuntimeError("out of luck")
     return [{"step": step, "value": factor * seed + step, "text": size * "x"} for step in range(3)]
 
-def draw(table):
-    from matplotlib.figure import Figure
-    figure = Figure()
-    figure.subplots().plot(table.value)
-    return figure
-
 SETTINGS = json.loads(Path(__file__).with_name("settings.json").read_text())
 EXPERIMENTS = {
     name: table(name, place="nowhere", title="σ ≤ 1", run=run, constants=SETTINGS["constants"],
-                cells=grid(factor=SETTINGS["factors"]), seeds=range(*SETTINGS["seeds"]))
+                cells=grid(factor=SETTINGS["factors"]), seeds=range(*SETTINGS["seeds"]),
+                plot=Plot("step", "value", ("factor",)))
     for name in ("tiny", "more")}
-DRAW = {"tiny": draw}
 """
 
 
@@ -279,12 +273,12 @@ def test_the_command_is_killed_or_stopped(end, status, bench):
 # --- output ---------------------------------------------------------------------------------------
 
 
-def test_what_draws_a_picture_fails(bench):
+def test_a_plot_that_does_not_fit_leaves_the_picture(bench):
     bench.stored()
     picture = bench.out / "figures/tiny.png"
-    assert bench.rlsvi("plot")[0] == 0
+    assert bench.rlsvi("plot", "tiny")[0] == 0
     before = picture.read_bytes()
-    bench.file.write_text(STUDY.replace("table.value", "table.nothing"), "utf8")
+    bench.file.write_text(STUDY.replace('"step", "value"', '"step", "nothing"'), "utf8")
     assert bench.rlsvi("plot")[0] == 1
     assert picture.read_bytes() == before
 

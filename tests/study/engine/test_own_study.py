@@ -225,7 +225,6 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path, monkeypatch):
         ("lam, sigma=1.0", "sigma=1.0", "lam"),
         ("(1.0, 2.5)", "(1.0, 1.0)", "cell"),
         ("range(4, 7)", "[4, 5]", "seeds"),
-        ("EXPERIMENTS =", "DRAW = {'one': print}\nEXPERIMENTS =", "DRAW"),
     ],
 )
 def test_a_file_that_is_no_study_is_refused(old, new, hint, small, capsys):
@@ -242,15 +241,17 @@ def test_a_file_that_is_not_there_is_bad_usage(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("draw", "status", "hint"),
+    ("plot", "status", "hint"),
     [
-        ("", 1, "DRAW"),
-        ("DRAW = {'own': len}", 1, "figure"),
-        ("DRAW = {'own': lambda table: table.plot(x='seed', y='value')}", 0, ""),
+        ("", 1, "plot=Plot("),
+        (", plot=Plot('lam', 'values')", 1, "lam, seed, value, says"),
+        (", plot=Plot('lam', 'says')", 1, "numbers"),
+        (", plot=Plot('lam', 'value', panels=('says',))", 0, ""),
     ],
 )
-def test_a_drawing_returns_a_figure_or_what_has_one(draw, status, hint, small, capsys):
-    small.write_text(SMALL + draw)
+def test_a_table_is_drawn_by_its_plot(plot, status, hint, small, capsys):
+    text = SMALL.replace("range(4, 7))", f"range(4, 7){plot})")
+    small.write_text(text.replace("import grid,", "import Plot, grid,"))
     assert main(["run", str(small)]) == 0
     assert main(["plot", str(small)]) == status
     assert hint in capsys.readouterr().err

@@ -27,8 +27,7 @@ RUNS = len(SEEDS)
 STUDY = """
 import json, os
 from pathlib import Path
-from matplotlib.figure import Figure
-from rlsvi_study.engine import table
+from rlsvi_study.engine import Plot, table
 from helper import HELPER
 CODE = 0
 def run(seed):
@@ -44,8 +43,8 @@ def run(seed):
     if seed == unlucky:
         raise RuntimeError("out of luck")
     return [{"value": 100 * CODE + 10 * HELPER + LATER + seed}]
-EXPERIMENTS = {"own": table("own", place="here", title="A sum", run=run, seeds=SEEDS)}
-DRAW = {"own": lambda table: Figure((1, 1))}
+EXPERIMENTS = {"own": table("own", place="here", title="A sum", run=run, seeds=SEEDS,
+                            plot=Plot("seed", "value"))}
 """.replace("SEEDS", str(SEEDS))
 FILES = {"own.py": STUDY, "helper.py": "HELPER = 0\n", "later.py": "LATER = 0\n"}
 CODES = st.tuples(*[st.integers(0, 2)] * len(FILES))  # the number in each of them
