@@ -120,7 +120,7 @@ def check_state(x: Any, h: int, N: int) -> Array:
     out = np.asarray(x)
     if out.shape != (N,) or not np.isin(out, (-1, 0, 1)).all() or np.count_nonzero(out) != h:
         checks.fail(
-            f"a state has {N} answers −1, 0 or 1, {h} of them not 0 in period {h}; it is {x!r}."
+            f"a state has answers −1, 0, 1 on {N} products, {h} not 0 in period {h}; it is {x!r}."
         )
     return out.astype(np.int8)
 

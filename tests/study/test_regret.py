@@ -170,7 +170,7 @@ def test_ucbvi_is_optimistic_monotone_and_learns(prior):
 
 def test_ucbvis_published_bonus(prior):
     agent = baselines.ucbvi(prior, 100, delta=0.1)
-    assert agent.learner.bonus == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
+    assert agent.learner.record.bonus == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
 
 
 def test_agents_refuse_what_they_cannot_play(prior):
