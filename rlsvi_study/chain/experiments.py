@@ -121,7 +121,7 @@ def time_to_learn(
     options = Options(first="prior" if opening == "prior" else "uniform")
     with warnings.catch_warnings():
         # With many features of norm HSA the first K episodes' values have fewer than four digits.
-        warnings.filterwarnings("ignore", "for values to keep four digits")
+        warnings.filterwarnings("ignore", r"lam \* sigma")
         learner = rlsvi(Phi, lam, sigma, options=options, rng=agent_rng)
     # All values are equal in the first episode and never again: ties to one side are that episode.
     tie = {"left": LEFT, "right": RIGHT}.get(opening)

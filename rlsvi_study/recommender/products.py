@@ -339,7 +339,7 @@ class ProductLearner(CustomerLearner):
     >>> agent = Agent(ProductLearner(4, 2, lam=0.2, sigma=0.03), rng=2)
     >>> run = agent.learn(customers, 200, rng=3)
     >>> agent
-    Agent(ProductLearner(H=2, A=4), by draws; 400 transitions seen)
+    Agent(ProductLearner(H=2, A=4), lam=0.2, sigma=0.03, gamma=1, by draws; 400 transitions seen)
     """
 
     serve = staticmethod(_serve_customers)
@@ -375,6 +375,10 @@ class ProductLearner(CustomerLearner):
         )
         self.any = np.zeros(1, bool)
         self._row: Floats = np.empty(N + 2)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {"lam": f"{self.lam:g}", "sigma": f"{self.sigma:g}"}
 
     def reserve(self, customers: int) -> None:
         """Make room for the nodes that so many customers can add."""
