@@ -235,10 +235,10 @@ class RowLearner(RegressionLearner):
         self.kept[period].queue.append((here[a // B], a % B, r, there, legal, ended))
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        self.take_in()
+        self.flush_queue()
         return super().fit(rng, before)
 
-    def take_in(self) -> None:
+    def flush_queue(self) -> None:
         """Take in all that has waited."""
         for h, kept in enumerate(self.kept):
             self.kept[h] = merge_queued(kept, self.problem.options.window, self.enough)

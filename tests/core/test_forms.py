@@ -381,7 +381,7 @@ def test_the_bootstrap_is_weighted_least_squares(phi, arguments, masks):
     periods = agent.H or 1
     Phi = np.eye(S * 4).reshape(S, 4, -1) if isinstance(phi, features.OneHot) else phi
     Phi = np.broadcast_to(Phi, (periods, *Phi.shape[-3:]))
-    agent.learner.take_in()
+    agent.learner.flush_queue()
     data = agent.learner.data(np.zeros((periods, S, 4)), True)
     for look, sigma in (("values", 1.0), ("mean_values", 0.0)):
         _draw_weights(data._replace(sigma=sigma), copy.deepcopy(agent.rng))
