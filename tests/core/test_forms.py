@@ -382,7 +382,7 @@ def test_the_bootstrap_is_weighted_least_squares(phi, arguments, masks):
     Phi = np.eye(S * 4).reshape(S, 4, -1) if isinstance(phi, features.OneHot) else phi
     Phi = np.broadcast_to(Phi, (periods, *Phi.shape[-3:]))
     agent.learner.flush_queue()
-    data = agent.learner.data(np.zeros((periods, S, 4)), True)
+    data = agent.learner.make_record(np.zeros((periods, S, 4)), True)
     for look, sigma in (("values", 1.0), ("mean_values", 0.0)):
         _draw_weights(data._replace(sigma=sigma), copy.deepcopy(agent.rng))
         draws = [
@@ -420,7 +420,7 @@ def test_the_bootstraps_weights_have_their_laws():
     for i in range(12):
         agent.observe(0, 0, i % 4, i / 10, None)  # twelve outcomes, of one visit each
     agent.plan()
-    data, rng, draws = agent.learner.data(np.zeros((1, 1, 4)), True), np.random.default_rng(3), []
+    data, rng, draws = agent.learner.make_record(np.zeros((1, 1, 4)), True), np.random.default_rng(3), []
     for _ in range(200):
         _draw_weights(data, rng)
         draws.append(
