@@ -189,7 +189,7 @@ def algorithm_8(env, phi, K, lam, sigma, gamma, episodes, rng, env_rng):
 def algorithm_9(sample_instance, algorithms, rng, instances=100):
     """Return the average regret Δ̂(0), …, Δ̂(L − 1) of each algorithm on random instances.
 
-    An instance has the optimal ``value`` of an episode. An algorithm is a pair: a function of
+    An instance has the ``optimal_value`` of an episode. An algorithm is a pair: a function of
     (env, rng, env_rng) that returns L rewards, and how many times it is run on each instance.
     """
     regret = {name: [] for name in algorithms}

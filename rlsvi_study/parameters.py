@@ -35,7 +35,7 @@ def min_sigma(H: Any) -> Any:
 def minimal_parameters(prior: DirichletPrior) -> tuple[float, float]:
     """The smallest (λ, σ) with which Theorem 1 is proved: λσ² = max(m_R, m_P), and this σ².
 
-    >>> least_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 4))
+    >>> minimal_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 4))
     (2.0, 0.7071067811865476)
     """
     sigma2 = min_sigma2(prior.shape[0])

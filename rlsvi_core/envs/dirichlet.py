@@ -186,7 +186,7 @@ class DirichletPrior:
     def posterior(self, counts: OutcomeCounts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
         checks.check_instance(
-            "counts", counts, OutcomeCounts, hint="See no_counts for an empty one."
+            "counts", counts, OutcomeCounts, hint="See zero_counts for an empty one."
         )
         R = _check_alpha("R", counts.R, self.alpha_R.shape)
         P = _check_alpha("P", counts.P, self.alpha_P.shape)

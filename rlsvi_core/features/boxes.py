@@ -81,7 +81,7 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerActionFeature
 
     Returns
     -------
-    PerAction
+    PerActionFeatures
         ‖φ‖ = 1.
 
     Examples
@@ -150,7 +150,7 @@ def random_fourier(
 
     Returns
     -------
-    PerAction
+    PerActionFeatures
         ‖φ‖ = 1.
 
     Examples
@@ -186,7 +186,7 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerActionFeatures:
 
     Returns
     -------
-    PerAction
+    PerActionFeatures
         ‖φ‖ ≤ 1.
 
     Examples

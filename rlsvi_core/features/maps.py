@@ -209,7 +209,7 @@ class PerActionFeatures(FeatureMap):
 
     def __repr__(self) -> str:
         d = f", d={self.K // self.blocks}" if self.K > 0 else ""
-        return f"PerAction(A={self.A}{d})"
+        return f"PerActionFeatures(A={self.A}{d})"
 
     def block_rows(self, h: int, s: Any) -> Floats:
         """φ(s) as the one row of a (1, d) array."""

@@ -108,7 +108,7 @@ class Learner:
 
     def empty_fit(self) -> Any:
         """Like what ``fit`` returns, for compiled code to write into."""
-        raise self._not_implemented("room()")
+        raise self._not_implemented("empty_fit()")
 
     @property
     def settings(self) -> dict[str, str]:

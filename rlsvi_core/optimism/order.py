@@ -301,7 +301,7 @@ def exact_gap(X: Distribution, Y: Distribution, z: ArrayLike, digits: int = 15) 
 
     Parameters
     ----------
-    X, Y : Normal, Beta, Finite or DirichletMean
+    X, Y : Normal, Beta, FiniteDistribution or DirichletMean
         Distributions.
     z : array_like
         Where.

@@ -70,7 +70,7 @@ def costly_road_mdp(
 
     Examples
     --------
-    >>> mdp, Phi = costly_road(H=4, p=0.1, c=0.6, r=0.25)
+    >>> mdp, Phi = costly_road_mdp(H=4, p=0.1, c=0.6, r=0.25)
     >>> mdp.V[:, ALIVE].round(2), Phi[1, ALIVE]
     (array([-1.88, -0.75, -0.5 , -0.25,  0.  ]), array([[0.6, 0.5, 0. ],
            [0.6, 0.8, 0. ]]))
@@ -149,7 +149,7 @@ class PeriodPosterior(NamedTuple):
 def period_posterior(walks: float, leaps: float, tuning: Tuning) -> PeriodPosterior:
     """The regression of the road's two features.
 
-    >>> one = posterior(100, 0, Tuning(H=10, rho=1.0, cost=1.0))
+    >>> one = period_posterior(100, 0, Tuning(H=10, rho=1.0, cost=1.0))
     >>> one.mean.round(3)
     array([0.083, 1.92 ])
     """

@@ -64,7 +64,7 @@ def regret_lower_bound(L: int, b: float = 1.0) -> float:
     """What the expected regret of L episodes is then at least: each later one leaps with probability Φ(−1)/2 or more, if episode i > 1 was the only one to start at
     the side.
 
-    >>> round(least_regret(1000), 1)
+    >>> round(regret_lower_bound(1000), 1)
     14.5
     """
     leaps = 0.5 * 0.5 * math.erfc(1 / math.sqrt(2))

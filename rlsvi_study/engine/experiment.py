@@ -267,7 +267,7 @@ def define_experiment(
 
     ::
 
-        table(
+        define_experiment(
             "strength",
             place="RiverSwim",
             title="Regret for two strengths of prior",
@@ -275,7 +275,7 @@ def define_experiment(
             constants={"sigma": 0.5, "episodes": 500},
             cells=grid(lam=(0.1, 1.0)),
             seeds=range(20),
-            quick=quick(cells=grid(lam=(0.1,)), seeds=range(2), episodes=50),
+            quick=quick_scale(cells=grid(lam=(0.1,)), seeds=range(2), episodes=50),
             plot=Plot(x="episode", y="regret", lines=("lam",)),
         )
 

@@ -17,7 +17,8 @@ class PrintedIncrementalLearner(Learner):
     """The same weights as ``IncrementalLearner``, from the same draws.
 
     >>> from rlsvi_core import Agent, chain, features
-    >>> agent = Agent(PrintedIncremental(features.tabular(chain(4)), nu=0.1, prior="kept"), rng=0)
+    >>> Phi = features.tabular(chain(4))
+    >>> agent = Agent(PrintedIncrementalLearner(Phi, nu=0.1, prior="kept"), rng=0)
     >>> agent.learn(chain(4), 500, rng=1).reward.sum() > 10
     np.True_
     """

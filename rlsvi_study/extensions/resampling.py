@@ -57,7 +57,7 @@ class ResamplingLearner(Learner):
     shows what each of the two is good for. The mean has neither.
 
     >>> from rlsvi_core import Agent, chain, features
-    >>> learner = Resampling(features.tabular(chain(4)), resample=True, random_prior=True)
+    >>> learner = ResamplingLearner(features.tabular(chain(4)), resample=True, random_prior=True)
     >>> Agent(learner, rng=0).learn(chain(4), 100, rng=1).reward.sum() > 10
     np.True_
     """

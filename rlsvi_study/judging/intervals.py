@@ -79,7 +79,7 @@ def mean_interval(values: Any, level: float = 0.95) -> Mean:
 def simultaneous_level(comparisons: int, level: float = 0.95) -> float:
     """The level each of so many intervals needs for all to hold together with this one (Šidák).
 
-    >>> round(for_all(6), 4)
+    >>> round(simultaneous_level(6), 4)
     0.9915
     """
     return _check_level(level) ** (

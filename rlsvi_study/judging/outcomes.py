@@ -43,7 +43,7 @@ def paired_ratio(ours: Any, theirs: Any) -> Mean:
 def ratio_word(low: float, high: float) -> str:
     """What a ratio of regrets with this interval is called.
 
-    >>> [word(*ends) for ends in ((0.5, 0.7), (0.9, 1.1), (0.7, 0.9), (1.3, 2.0))]
+    >>> [ratio_word(*ends) for ends in ((0.5, 0.7), (0.9, 1.1), (0.7, 0.9), (1.3, 2.0))]
     ['better', 'equal', 'open', 'worse']
     """
     if high < BETTER:
@@ -65,8 +65,8 @@ def verdict_if_all(*parts: bool) -> str:
 def combine_readings(readings: Mapping[Any, str]) -> str:
     """The verdict on a sentence of which the text admits these readings, with a verdict each.
 
-    >>> agreed({"before": HOLDS, "after": HOLDS}), agreed({"before": HOLDS, "after": FAILS})
-    ('holds', 'depends')
+    >>> [combine_readings({"before": HOLDS, "after": after}) for after in (HOLDS, FAILS)]
+    ['holds', 'depends']
     """
     found = set(readings.values())
     return found.pop() if len(found) == 1 else DEPENDS
@@ -76,8 +76,8 @@ def combine_parts(parts: Mapping[Any, str]) -> str:
     """The verdict on a sentence that says these things, with a verdict each: it holds if all do,
     and fails if one does.
 
-    >>> jointly({"one": HOLDS, "other": DEPENDS}), jointly({"one": DEPENDS, "other": FAILS})
-    ('depends', 'fails')
+    >>> [combine_parts({"one": DEPENDS, "other": other}) for other in (HOLDS, FAILS)]
+    ['depends', 'fails']
     """
     return FAILS if FAILS in parts.values() else combine_readings(parts)
 
@@ -85,7 +85,7 @@ def combine_parts(parts: Mapping[Any, str]) -> str:
 def verdict_of_interval(low: float, high: float, claimed: float = 0.0) -> str:
     """The verdict of an interval on a sentence that claims more than this.
 
-    >>> [measured(*interval) for interval in ((1, 3), (-1, 3), (-3, -1))]
+    >>> [verdict_of_interval(*interval) for interval in ((1, 3), (-1, 3), (-3, -1))]
     ['holds', 'depends', 'fails']
     """
     return HOLDS if low > claimed else FAILS if high < claimed else DEPENDS

@@ -211,9 +211,9 @@ def run_judge(claim: Claim) -> JudgedClaim:
 def typeset_numbers(text: str) -> str:
     """Powers of ten, minus signs and thousands as print has them; no line breaks in a number.
 
-    >>> typeset("-358 of 1.31e+04 and 10^15, 1e-06")
+    >>> typeset_numbers("-358 of 1.31e+04 and 10^15, 1e-06")
     '−358 of 1.31·10⁴ and 10¹⁵, 10⁻⁶'
-    >>> typeset("4521 and 12345").split()
+    >>> typeset_numbers("4521 and 12345").split()
     ['4521', 'and', '12', '345']
     """
 

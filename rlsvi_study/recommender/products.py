@@ -66,7 +66,7 @@ class ProductFeatures(PerActionFeatures):
 
     Examples
     --------
-    >>> Products(2, 2)(1, [0, 1]).tolist()
+    >>> ProductFeatures(2, 2)(1, [0, 1]).tolist()
     [[1.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0, 1.0]]
     """
 

@@ -111,7 +111,7 @@ class PlacementFeatures(FeatureMap):
     a state is the table of these.
 
     >>> game = Tetris(10, 20)
-    >>> Placements(game)(0, game.start(1)).shape           # of an O, in nine places
+    >>> PlacementFeatures(game)(0, game.start(1)).shape           # of an O, in nine places
     (9, 23)
     """
 

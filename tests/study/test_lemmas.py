@@ -192,7 +192,7 @@ def test_the_far_bound_is_below_F_and_equal_to_it_up_to_e_squared(s, c):
 def test_a_function_with_less_to_spare_fails_its_step(name, less, monkeypatch):
     true = getattr(single_crossing, name)
     monkeypatch.setattr(single_crossing, name, lambda *at: true(*at) - less)
-    assert failed_steps([single_crossing.check_final_region]) == ["final_region"]
+    assert failed_steps([single_crossing.check_final_region]) == ["check_final_region"]
 
 
 def test_minus_line_4_is_what_balls_enclose():

@@ -13,8 +13,8 @@ With a horizon regret is exactly expected. With a discount it is realised, thoug
 largest expected reward of an episode minus what the episode earned.
 
 **What counts** was fixed before the seeds were run. The ratio of two arms' mean regrets at the end,
-with its 95% interval over paired seeds, has the words of :func:`~...judging.outcomes.word`. A σ is
-*good* if it has less than 3/2 of the regret of the best of the five, *bad* if it has more, and *open*
+with its 95% interval over paired seeds, has the words of :func:`~...judging.outcomes.ratio_word`. A σ
+is *good* if it has less than 3/2 of the regret of the best of the five, *bad* if it has more, and *open*
 if Student's 95% interval of the difference holds 0 (:func:`judged`). LSVI's best ε is chosen in
 hindsight, which favours it. Commit 49fefca has the whole protocol, with other arms and problems.
 
