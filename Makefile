@@ -151,6 +151,7 @@ execute: .venv/.done  ## run every chapter and store its output (same code, same
 		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=600 $(NOTEBOOKS)
 	@# How output was cut into pieces depends on timing; joined, it does not.
 	$(BIN)/jupyter nbconvert --to notebook --inplace --coalesce-streams $(NOTEBOOKS)
+	$(BIN)/python -m book._ext.pictures
 
 # Apart: with what JupyterLab brings, each process that reads a notebook starts two seconds later.
 lab: .venv/.done  ## open the chapters in JupyterLab, which it installs

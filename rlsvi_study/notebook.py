@@ -28,22 +28,11 @@ from rlsvi_core.checks import fail
 from . import engine, style
 from .catalogue import EXPERIMENTS
 from .chain.runs import rewarded_episodes
-from .engine import grid, streams
+from .engine import grid
+from .engine import streams as streams
 from .engine.compare import differs
 from .engine.experiment import Task
 
-__all__ = [
-    "band",
-    "count_equal",
-    "dots",
-    "finish",
-    "lines",
-    "play_until",
-    "stored",
-    "stored_like",
-    "streams",
-    "sweep",
-]
 CLONE = Path(__file__).parents[1]  # has the stored tables, unless the package was installed alone
 SHORTER = "budget"  # the argument that stops a run which has not learned
 _told: set[str] = set()  # what is said once
@@ -107,7 +96,7 @@ def stored_like(
     Where there are none, say so and return no row. Instead of live runs, settings may be given.
     """
     live = pd.DataFrame([live]) if isinstance(live, Mapping) else live
-    settings, free = _settings(name), {"seed", over, *_cuts(name)}
+    settings, free = _settings(name), {"seed", "every", over, *_cuts(name)}
     where = {}
     for setting in settings.keys() & set(live) - free:
         if live[setting].nunique() > 1:
@@ -116,7 +105,7 @@ def stored_like(
     edited = _missing(settings, live[list(where)])
     table = pd.DataFrame() if edited else stored(name, **where)
     if edited:
-        _say(f"nothing stored for {edited}: no runs of {name} are drawn")
+        _say(f"nothing stored for {edited}: {name} has no such runs")
     for axis in set(EXPERIMENTS[name].scales["paper"].grid[0]) - free - where.keys():
         fail(f"{name} has {_listed(axis, settings[axis])}; say which, by a column {axis}.")
     return table if len(table) else live.iloc[:0]
@@ -201,7 +190,7 @@ def _read(name: str) -> pd.DataFrame:
 
 def _say(line: str) -> None:
     """Print a line, once a figure."""
-    said = plt.gcf().__dict__.setdefault("_said", set())
+    said = plt.gcf().__dict__.setdefault("_said", set()) if plt.get_fignums() else set()
     if line not in said:
         print(line)
     said.add(line)
@@ -265,16 +254,27 @@ def dots(
 
 
 def finish(
-    xlabel: str | None = None, ylabel: str | None = None, ax: Axes | None = None, **axes: Any
+    xlabel: str | None = None,
+    ylabel: str | None = None,
+    ax: Axes | None = None,
+    legend: str = "best",
+    **axes: Any,
 ) -> None:
-    """Label the axes, add the legend, show the figure; ``axes`` are those of matplotlib's ``set``."""
+    """Label the axes, add the legend, show the figure; ``axes`` are those of matplotlib's ``set``.
+
+    A legend that is ``outside lower center`` stands below the axes.
+    """
     ax = ax or plt.gca()
     ax.set(**{"xlabel": xlabel, "ylabel": ylabel} | axes)
-    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        if 1000 <= high <= 1e7 and (low >= 1 or axis.get_scale() == "linear"):
-            axis.set_major_formatter(style.digits)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend()
+    for one in ax.figure.axes:
+        for axis, (low, high) in ((one.xaxis, one.get_xlim()), (one.yaxis, one.get_ylim())):
+            if 1000 <= high <= 1e7 or (axis.get_scale() == "log" and 1 <= low < high <= 1e7):
+                axis.set_major_formatter(style.digits)
+    found = ax.get_legend_handles_labels()
+    if legend.startswith("outside"):
+        ax.figure.legend(*found, loc=legend, ncols=2)
+    elif found[0]:
+        ax.legend(loc=legend)
     plt.show()
 
 

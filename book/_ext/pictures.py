@@ -1,14 +1,21 @@
-"""Whether two pictures look alike. Bytes differ between machines and versions; what one sees does not."""
+"""Whether two pictures look alike. Bytes differ between machines and versions; what one sees does not.
+
+``python -m book._ext.pictures`` copies the README's picture from the chapter that computes it.
+"""
 
 import base64
+import json
 from io import BytesIO
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
 SIDE = 8  # of the squares that are compared, in pixels
+ROOT = Path(__file__).parents[2]
+README = ("06-chains", "fig-2a", ROOT / "results/fig2a.png")  # chapter, label, file
 SEEN = 0.1  # the change of a square's colour that one sees: a thin line has come or gone
 
 
@@ -46,3 +53,20 @@ def differences(stored: list[Any], now: list[Any]) -> list[str]:
             else "only one of the two has it"
         )
     ]
+
+
+def picture(chapter: str, label: str) -> bytes:
+    """The stored picture of a chapter's figure."""
+    cells = json.loads((ROOT / f"book/{chapter}.ipynb").read_text("utf8"))["cells"]
+    (cell,) = (
+        cell
+        for cell in cells
+        if cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") == label
+    )
+    (png,) = (out["data"]["image/png"] for out in cell["outputs"] if "data" in out)
+    return base64.b64decode(png)
+
+
+if __name__ == "__main__":
+    chapter, label, file = README
+    file.write_bytes(picture(chapter, label))

@@ -535,16 +535,6 @@ def fig6(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def success_rates(rates: pd.DataFrame) -> Figure:
-    """The share of runs that learn, in a sliding window over ρ."""
-    fig, ax = canvas(height=3.2)
-    sns.lineplot(rates.rename(columns="ρ as {}".format), palette=style.shades("rlsvi", 2), ax=ax)
-    ax.axhline(0.5, color="0.5", lw=0.8, ls=":")
-    ax.set(xlabel="ρ", ylabel="share of runs that learn", ylim=(-0.02, 1.02))
-    return fig
-
-
-@styled
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: median regret curves for each value; those that end low share a name."""
     fig, ax = canvas(height=3.8)
@@ -721,20 +711,6 @@ def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
     ax.yaxis.set_major_formatter(style.digits)
     ax.minorticks_off()
     ax.legend(loc="upper right", bbox_to_anchor=(1, 0.9))
-    return fig
-
-
-@styled
-def frontier(runs: dict[str, np.ndarray], N: int) -> Figure:
-    """The furthest state of every episode, and the furthest so far."""
-    fig, axes = canvas(len(runs), height=3.4, sharex=True, sharey=True)
-    for ax, (agent, furthest) in zip(axes, runs.items(), strict=True):
-        reached = pd.Series(furthest + 1, np.arange(1, furthest.size + 1))
-        ax.plot(reached, ".", ms=3, color=COLOUR.get(agent, COLOUR["truth"]), alpha=0.5)
-        ax.plot(reached.cummax(), color="black", lw=1.2)
-        ax.axhline(N, color="0.5", lw=0.8, ls=":")
-        ax.set(title=NAME.get(agent, agent), xlabel="episode")
-    axes[0].set_ylabel("furthest state")
     return fig
 
 

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 from PIL import Image
 
-from book._ext.pictures import difference, differences
+from book._ext.pictures import README, difference, differences, picture
 
 
 def drawn(line=0.0, legend=True, colour="tab:blue", size=(6.4, 4.8), dpi=200):
@@ -58,3 +58,8 @@ def test_a_picture_more_or_less_is_a_difference():
     assert not differences([picture, {"text": "so"}], [picture])
     assert differences([picture], []) == ["picture 1: only one of the two has it"]
     assert differences([], [picture])
+
+
+def test_the_readme_has_the_picture_of_its_chapter():
+    chapter, label, file = README
+    assert file.read_bytes() == picture(chapter, label), "run: python -m book._ext.pictures"

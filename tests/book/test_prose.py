@@ -1,4 +1,4 @@
-"""No result is typed by hand: numbers in prose come from a table or a judge, by ``glue`` or a directive.
+"""No result is typed by hand: ours are printed by a cell, or come by a directive.
 
 What is typed is found here, in chapters, captions, alternative texts and the README. It may be the
 name of something (section 6.1, N = 50), stand in the code of the same chapter, or be in one of the
@@ -89,6 +89,7 @@ def prose():
 
 EVERYWHERE = {
     *("0", "1", "2"),  # states, coins, halves: no result is told by these
+    *("6.1", "6.2", "6.3"),  # sections
     *("95%", "90%", "10", "90", "5%"),  # levels of intervals and bands
     *("20", "50", "100", "1000", "2000", "3000", "10 000", "20 000"),  # seeds, runs, episodes
     *("500", "22", "3183", "3500", "4500", "0.99", "1200"),  # the paper's own

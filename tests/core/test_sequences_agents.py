@@ -91,7 +91,18 @@ SPOILED = {
     "legal": [[], [99], [True, False, True, True], "x", np.array([0.0])],
 }
 SPOILED["legal_next"] = SPOILED["legal"]
-SCRATCH = {"_at_mean", "_stale", "_pace", "_last", "_largest", "_queue", "row", "q", "draw", "nu"}  # of no consequence
+SCRATCH = {
+    "_at_mean",
+    "_stale",
+    "_pace",
+    "_last",
+    "_largest",
+    "_queue",
+    "row",
+    "q",
+    "draw",
+    "nu",
+}  # of no consequence
 
 
 def essence(agent):

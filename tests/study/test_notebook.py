@@ -108,10 +108,11 @@ def test_a_band_is_the_middle_of_the_stored_runs_of_the_same_setting(live, capsy
 
 
 def test_a_band_that_is_not_stored_is_a_line_of_text(live, capsys):
+    ax = plt.gca()
     for _ in range(2):
         band("fig3", live.assign(sigma=0.2), "N", "tenth_reward")
-    assert capsys.readouterr().out == "nothing stored for sigma = 0.2: no runs of fig3 are drawn\n"
-    assert not plt.gca().has_data()
+    assert capsys.readouterr().out == "nothing stored for sigma = 0.2: fig3 has no such runs\n"
+    assert not ax.has_data()
 
 
 def test_a_band_is_of_one_setting(live):
