@@ -88,13 +88,14 @@ def long_gamble_regret(H: int, seed: int, episodes: int) -> Rows:
 
 def toll_regret(agent: str, H: int, seed: int) -> Rows:
     """Leaps in as many episodes as the proof looks at, and how many started at the side."""
+    most = {"given": math.inf, "truncated": 1.0, "one-hot": math.inf}[agent]
     mdp, Phi = toll(H, L := looked_at(H), TOLL_G)
     _, env, own = streams((seed, H))
     if agent == "one-hot":
         learner = rlsvi(features.one_hot(mdp.H, mdp.S, mdp.A), 1.0, 1.0, rng=own)
         paid = learner.learn(mdp, L, env).reward
         return [{"sides": int((paid == -1 / TOLL_G).sum()), "regret": int((paid == -1).sum())}]
-    first = openings(mdp, Phi, L, env, own, most=1.0 if agent == "truncated" else math.inf)
+    first = openings(mdp, Phi, L, env, own, most=most)
     leaps = (first.start == GATE) & (first.action == LEAP)
     return [{"sides": int((first.start != GATE).sum()), "regret": int(leaps.sum())}]
 
