@@ -10,7 +10,6 @@ instances are the sample, a seed is one of them, and its run k meets the same cu
 agent serves. An arm that does not learn has a straight line, of which only the end is stored.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
