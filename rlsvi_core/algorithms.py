@@ -196,7 +196,7 @@ def algorithm_9(sample_instance, algorithms, rng, instances=100):
     for _ in range(instances):  # line 1
         env = sample_instance(rng)  # line 2
         for name, (run, times) in algorithms.items():  # lines 3 to 8
-            regret[name] += [env.value - run(env, *rng.spawn(2)) for _ in range(times)]
+            regret[name] += [env.optimal_value - run(env, *rng.spawn(2)) for _ in range(times)]
     return {name: np.mean(regret[name], axis=0) for name in algorithms}  # line 10
 
 

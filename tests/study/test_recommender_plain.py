@@ -6,7 +6,7 @@ import pytest
 from rlsvi_core import Agent, algorithms
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study.recommender.bandit import BernoulliBandit
-from rlsvi_study.recommender.products import ProductLearner, Products
+from rlsvi_study.recommender.products import ProductFeatures, ProductLearner
 
 
 class Numbered:
@@ -32,7 +32,7 @@ class Numbered:
 
     def features(self):
         """Φ_0, …, Φ_{J−1}, whose numbers of states and actions differ."""
-        phi = Products(self.customers.N, self.customers.J)
+        phi = ProductFeatures(self.customers.N, self.customers.J)
         return [
             np.array(
                 [phi(h, self.x[s])[self.unseen(s)] for s in range(self.first[h], self.first[h + 1])]
