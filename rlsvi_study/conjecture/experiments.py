@@ -26,6 +26,13 @@ not grow** if at the largest H it is at most twice as high as at H = 10: as σ i
 takes about H² leaps to learn what a leap at the gate costs, which alone is a factor of √3 = 1.73 at
 H = 30. Anything between is reported as such.
 
+**The road with one action**: what RLSVI as printed does with the same seeds if both actions of the
+road are a walk, or both a leap, so that a period never hands on the larger of two different values.
+*What counts*, fixed before these runs but for the two of seed 0 at H = 10 (another program had measured
+both, with other seeds, to be as low as ``truncated``): the rule above, from H = 10 to 30, where the road
+with two actions **grows** by it. If regret/√T **does not grow** with either action alone, the choice
+between walk and leap is what makes it grow.
+
 **The largest error** of a sampled value, :math:`|\max_a \tilde Q_0(s_0, a) - V^*_0(s_0)|`, over the last
 800 of 32ρ episodes, with λ = 1 and σ = 10, so ρ = 100: on the costly road, where each of them starts
 at the side, and in the random linear MDPs of ``low_rank``, one for each seed, in the simplex and in
@@ -39,11 +46,12 @@ from collections.abc import Callable
 
 from rlsvi_core import bootstrap, features, rlsvi
 from rlsvi_core.agents import Agent
-from rlsvi_core.runtime.compilation import Ints
+from rlsvi_core.mdp import FiniteMDP
+from rlsvi_core.runtime.compilation import Generator, Ints
 
 from ..counterexamples import gamble, long_gamble, toll
 from ..engine import Plot, Rows, define_experiment, grid, quick_scale, streams
-from .costly_road import costly_road_mdp
+from .costly_road import ALIVE, costly_road_mdp
 from .low_rank import low_rank
 from .one_feature import simulate_openings
 from .toll import TOLL_G, proof_episodes
@@ -80,13 +88,14 @@ def long_gamble_regret(H: int, seed: int, episodes: int) -> Rows:
 
 def toll_regret(agent: str, H: int, seed: int) -> Rows:
     """Leaps in as many episodes as the proof looks at, and how many started at the side."""
+    most = {"given": math.inf, "truncated": 1.0, "one-hot": math.inf}[agent]
     mdp, Phi = toll(H, L := proof_episodes(H), TOLL_G)
     _, env, own = streams((seed, H))
     if agent == "one-hot":
         learner = rlsvi(features.one_hot(mdp.H, mdp.S, mdp.A), 1.0, 1.0, rng=own)
         paid = learner.learn(mdp, L, env).reward
         return [{"sides": int((paid == -1 / TOLL_G).sum()), "regret": int((paid == -1).sum())}]
-    first = simulate_openings(mdp, Phi, L, env, own, most=1.0 if agent == "truncated" else math.inf)
+    first = simulate_openings(mdp, Phi, L, env, own, most=most)
     leaps = (first.start == GATE) & (first.action == LEAP)
     return [{"sides": int((first.start != GATE).sum()), "regret": int(leaps.sum())}]
 
@@ -99,14 +108,29 @@ def costly_road_regret(agent: str, H: int, seed: int, p: float) -> Rows:
     mdp, Phi = costly_road_mdp(H, p)
     _, env, own = streams((seed, H))
     sigma = H * math.sqrt(Phi.shape[-1])
+    L = round(32 * sigma**2 / p)
     agents: dict[str, Callable[[], Agent]] = {
         "printed": lambda: rlsvi(Phi, 1.0, sigma, rng=own),
         "truncated": lambda: rlsvi(Phi, 1.0, sigma, value_range=(-H, 0.0), rng=own),
         "wide": lambda: rlsvi(Phi, 1.0, sigma, value_range=(-H, H), rng=own),
         "bootstrap": lambda: bootstrap(Phi, (-H, 0.0), rng=own),
     }
-    L = round(32 * sigma**2 / p)
-    leaps = agents[agent]().learn(mdp, L, env).reward == -1.0  # who starts at the side pays more
+    return _leaps(agents[agent](), mdp, L, env)
+
+
+def one_action_road_regret(action: str, H: int, seed: int, p: float) -> Rows:
+    """Leaps at the gate of RLSVI as printed, if both actions of the road are a walk, or a leap."""
+    mdp, Phi = costly_road_mdp(H, p)
+    only = ["walk", "leap"].index(action)
+    Phi[1:, ALIVE, :] = Phi[1:, ALIVE, [only]]
+    _, env, own = streams((seed, H))
+    sigma = H * math.sqrt(Phi.shape[-1])
+    return _leaps(rlsvi(Phi, 1.0, sigma, rng=own), mdp, round(32 * sigma**2 / p), env)
+
+
+def _leaps(agent: Agent, mdp: FiniteMDP, L: int, env: Generator) -> Rows:
+    """Leaps at the gate in L episodes, and in the last eighth of them."""
+    leaps = agent.learn(mdp, L, env).reward == -1.0  # who starts at the side pays more
     return [{"episodes": L, "regret": int(leaps.sum()), "late": int(leaps[-(L // 8) :].sum())}]
 
 
@@ -132,6 +156,7 @@ EXPERIMENTS = {
             title="Regret on the gamble, for the σ of a reward and doubled",
             run=gamble_regret,
             constants={"episodes": 10**6},
+            length="episodes",
             cells=grid(factor=(1.0, 2.0)),
             seeds=range(400),
             quick=quick_scale(cells=grid(factor=(1.0, 2.0)), seeds=range(20), episodes=10**4),
@@ -151,6 +176,7 @@ EXPERIMENTS = {
             title="Regret on the long gamble, by H",
             run=long_gamble_regret,
             constants={"episodes": 10**6},
+            length="episodes",
             cells=grid(H=(4, 8)),
             seeds=range(400),
             quick=quick_scale(cells=grid(H=(4, 8)), seeds=range(20), episodes=10**4),
@@ -192,6 +218,18 @@ EXPERIMENTS = {
             plot=Plot(
                 "H", "regret", ("agent",), show="mean", log="y", xlabel="horizon H", ylabel="leaps"
             ),
+        ),
+        define_experiment(
+            "one-action-road",
+            place=PLACE,
+            title="Leaps on the costly road if it has one action, by H",
+            run=one_action_road_regret,
+            constants={"p": 0.1},
+            cells=grid(action=("walk",), H=(10, 20, 30, 40))
+            + grid(action=("leap",), H=(10, 20, 30)),
+            seeds=range(6),
+            quick=quick_scale(cells=grid(action=("walk", "leap"), H=(5, 10)), seeds=range(2)),
+            plot=Plot("H", "regret", ("action",), show="mean", xlabel="horizon H", ylabel="leaps"),
         ),
         define_experiment(
             "largest-error",

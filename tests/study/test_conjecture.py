@@ -530,6 +530,17 @@ def test_on_the_costly_road_only_values_that_end_at_zero_do_little_harm():
     assert late["printed"] > 1000 > 0 == late["truncated"] == late["bootstrap"]
 
 
+def test_with_one_action_regret_does_not_grow_on_the_costly_road():
+    """It takes both to amplify: the control has the same seeds and one action fewer."""
+    table = claims.STORED["one-action-road"].rename(columns={"action": "agent"})
+    both = costly_road.regret_per_sqrt_T(claims.STORED["costly-road"], "printed")
+    assert costly_road.regret_trend([both[H].mean for H in (10, 20, 30)]) == "grows"
+    for action in ("walk", "leap"):
+        means = costly_road.regret_per_sqrt_T(table, action)
+        assert costly_road.regret_trend([means[H].mean for H in (10, 20, 30)]) == "does not grow"
+        assert all(means[H].high < both[H].low / 2 for H in means)
+
+
 def test_errors_grow_on_the_costly_road_and_are_a_constant_share_of_h_in_random_mdps():
     table = claims.STORED["largest-error"]
     errors = {world: costly_road.mean_errors(table, world) for world in table.world.unique()}
