@@ -26,15 +26,15 @@ class Slow(Reference):
         self.reading, self.free = ring.reading, ring.free
 
     def fit(self, rng, before):
-        before = self.reading.start(self.K) if before is None else before
+        before = self.reading.initial_weights(self.K) if before is None else before
         if rng is None and not self.kept[0]:
             return before
-        theta, mean, known = before.theta.copy(), before.mean.copy(), self.reading.known
+        theta, mean, known = before.theta.copy(), before.mean.copy(), self.reading.fixed_weights
         lam, sigma = self.problem.lam, self.problem.sigma
         for _ in range(self.problem.n_sweeps(False)):
-            A, b = self.regression_problem(0, self.reading.in_targets(theta, mean)[0])
+            A, b = self.regression_problem(0, self.reading.target_weights(theta, mean)[0])
             A, b = A[:, : self.free], b - A[:, self.free :] @ known  # what is known is moved over
-            noise = self.reading.noise(rng, self.free, len(b))
+            noise = self.reading.draw_noise(rng, self.free, len(b))
             center, U = posterior(A, b, lam, sigma)
             residual = ((b - A @ center) ** 2).sum() + lam * sigma**2 * (center**2).sum()
             scale = draw_sigma(sigma, residual, noise.g) / sigma
