@@ -287,7 +287,7 @@ RULE_TABLES = {
 }
 
 
-def find_stored_runs(rule: str, agent: str, schedule: str = "greedy") -> tuple[str, dict[str, str]]:
+def find_stored_runs(rule: str, agent: str, schedule: str = "greedy") -> tuple[str, dict[str, Any]]:
     """Return the table that has an agent's runs of figure 7 under a rule, and their settings in it.
 
     LSVI's are those with the schedule. If no table has them, it is the one that would.
