@@ -28,13 +28,13 @@ from worlds import (
 from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.envs import lock
 from rlsvi_core.features import boxes
-from rlsvi_core.learner import ENDED
-from rlsvi_core.learners.appendix_f import Continual, Incremental, incremental
-from rlsvi_core.learners.bootstrap import Draw, _draw_weights, spanning_inverse
-from rlsvi_core.learners.counts import Counts
-from rlsvi_core.learners.rows import Rows
-from rlsvi_core.learners.sums import Sums
-from rlsvi_core.mdp import DiscountedMDP, first_state, step
+from rlsvi_core.learners.appendix_f import ContinualLearner, IncrementalLearner, incremental
+from rlsvi_core.learners.base import TERMINAL
+from rlsvi_core.learners.bayesian_bootstrap import BootstrapWeights, _draw_weights, spanning_inverse
+from rlsvi_core.learners.counts import CountLearner
+from rlsvi_core.learners.rows import RowLearner
+from rlsvi_core.learners.sums import SumLearner
+from rlsvi_core.mdp import DiscountedMDP, sample_first_state, sample_step
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -46,11 +46,11 @@ RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 @pytest.mark.parametrize(
     ("world", "choice", "learner"),
     [
-        *[("table", "as it is", Sums), ("table", "window", Rows)],
-        *[("one table", "as it is", Sums), ("one table, H", "as it is", Sums)],
-        *[("one-hot", "as it is", Counts), ("one-hot, later H", "cut", Counts)],
-        *[("one-hot, no H", "as it is", Counts)],
-        *[("crossed", "as it is", Rows), ("function, H", "as it is", Rows)],
+        *[("table", "as it is", SumLearner), ("table", "window", RowLearner)],
+        *[("one table", "as it is", SumLearner), ("one table, H", "as it is", SumLearner)],
+        *[("one-hot", "as it is", CountLearner), ("one-hot, later H", "cut", CountLearner)],
+        *[("one-hot, no H", "as it is", CountLearner)],
+        *[("crossed", "as it is", RowLearner), ("function, H", "as it is", RowLearner)],
     ],
 )
 def test_the_learner_that_is_taken(world, choice, learner):
@@ -81,7 +81,7 @@ def follow(agent, slow, states, masks):
                     np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-7)
                 assert agent.act(*at) == slow.act(*at)
                 assert agent.greedy(*at) == slow.greedy(*at)
-        if isinstance(agent.learner, (Sums, Rows)):
+        if isinstance(agent.learner, (SumLearner, RowLearner)):
             np.testing.assert_allclose(agent.theta, slow.theta, rtol=1e-6, atol=1e-7)
         for h, s, a, r, s_next in episode(rng, masks):
             for one in (agent, slow):
@@ -156,7 +156,7 @@ def test_the_compiled_loop_gives_the_record_of_the_loop_by_steps(name, noisy, ma
     for agent, env in zip(agents, (mdp, Plain(mdp)), strict=True):
         rng, exact = np.random.default_rng(8), agent.H is not None
         runs.append([agent.learn(env, n, rng, exact=exact) for n in (25, 15)])
-        assert agent.transitions == 40 * H
+        assert agent.n_transitions == 40 * H
     for one, two in zip(*runs, strict=True):
         np.testing.assert_allclose(one.expected, two.expected, rtol=1e-10, atol=1e-12)
         for field in one._fields:
@@ -187,7 +187,7 @@ def test_the_compiled_loop_plays_a_discounted_mdp(name):
         agent.learn(env, 20, 8, limit=limit)
         for agent, env in zip(agents, (mdp, Steps(mdp)), strict=True)
     ]
-    assert agents[0].transitions == 20 * limit
+    assert agents[0].n_transitions == 20 * limit
     for field in runs[0]._fields:
         assert same(getattr(runs[0], field), getattr(runs[1], field)), field
     assert same(agents[0].Q, agents[1].Q)
@@ -210,10 +210,10 @@ def test_an_environment_with_methods_of_its_own_is_played_by_them(make_mdp):
     for agent in (rlsvi(features.OneHot(H, S, A), rng=1), rlsvi(RANDOM, rng=1)):
         run = agent.learn(rich, 20, 2)
         assert (run.reward > 100 * (H - 1)).all()
-        assert (run.opening == 1).all()
+        assert (run.first_action == 1).all()
 
 
-class Clipped(Counts):
+class Clipped(CountLearner):
     def add(self, h, s, a, r, s_next, legal_next=None):
         super().add(h, s, a, min(r, 0.0), s_next, legal_next)
 
@@ -230,7 +230,7 @@ def test_a_subclass_is_not_played_by_the_compiled_loop_of_its_parent(make_mdp):
     clipped.learn(mdp, 30, 2)
     assert max(clipped.mean_values(h, s).max() for h in range(H) for s in range(S)) <= 0
     second = Second(rlsvi(RANDOM).learner, rng=1)
-    assert (second.learn(mdp, 10, 2).opening == 1).all()
+    assert (second.learn(mdp, 10, 2).first_action == 1).all()
 
 
 class Pairs(features.OneHot):
@@ -242,7 +242,7 @@ class PairsAgain(Pairs):
     """With nothing of its own."""
 
 
-class Doubled(features.PerAction):
+class Doubled(features.PerActionFeatures):
     def __call__(self, h, s):
         return 2 * super().__call__(h, s)
 
@@ -261,19 +261,19 @@ def test_rows_of_a_subclass_are_its_own(phi):
     assert found[0][1] > 0.4
 
 
-class Turned(features.Table):
+class Turned(features.FeatureTable):
     def __call__(self, h, s):
         return -super().__call__(h, s)
 
 
 def test_a_table_of_a_subclass_is_given_a_horizon_later():
     rows = np.ones((S, A, 1))
-    assert (features.FeatureMap.of(Turned(rows), 3)(2, 1) == -1).all()
+    assert (features.FeatureMap.wrap(Turned(rows), 3)(2, 1) == -1).all()
 
 
 def test_a_table_for_all_periods_is_given_a_horizon_later():
     table = np.random.default_rng(1).standard_normal((S, A, 4))
-    one = rlsvi(features.maps.Table(table), H=3, rng=1)
+    one = rlsvi(features.maps.FeatureTable(table), H=3, rng=1)
     two = rlsvi(table, H=3, rng=1)
     for agent in (one, two):
         agent.observe(1, 2, 1, 1.0, 0)
@@ -286,7 +286,7 @@ def test_incremental_by_its_mean_is_the_same_in_both_loops(make_mdp):
     mdp = make_mdp(2, H, S, A)
     found = []
     for env in (mdp, Plain(mdp)):
-        agent = Agent(Incremental(RANDOM, LAM, SIGMA, 0.1), sample=False, epsilon=0.3, rng=5)
+        agent = Agent(IncrementalLearner(RANDOM, LAM, SIGMA, 0.1), sample=False, epsilon=0.3, rng=5)
         rng = np.random.default_rng(8)
         agent.learn(env, 20, rng)
         agent.mean_values(0, 0)
@@ -381,12 +381,12 @@ def test_the_bootstrap_is_weighted_least_squares(phi, arguments, masks):
     periods = agent.H or 1
     Phi = np.eye(S * 4).reshape(S, 4, -1) if isinstance(phi, features.OneHot) else phi
     Phi = np.broadcast_to(Phi, (periods, *Phi.shape[-3:]))
-    agent.learner.take_in()
-    data = agent.learner.data(np.zeros((periods, S, 4)), True)
+    agent.learner.flush_queue()
+    data = agent.learner.make_record(np.zeros((periods, S, 4)), True)
     for look, sigma in (("values", 1.0), ("mean_values", 0.0)):
         _draw_weights(data._replace(sigma=sigma), copy.deepcopy(agent.rng))
         draws = [
-            Draw(
+            BootstrapWeights(
                 np.array(
                     [weight(data, agent.H, *one) for one in SEEN if agent.H is None or one[0] == h]
                 ),
@@ -397,7 +397,7 @@ def test_the_bootstrap_is_weighted_least_squares(phi, arguments, masks):
         ]
         agent.plan()
         found = [[getattr(agent, look)(h, s) for s in range(S)] for h in range(periods)]
-        sweeps = agent.learner.problem.sweeps(look == "mean_values")
+        sweeps = agent.learner.problem.n_sweeps(look == "mean_values")
         exact = weighted_least_squares(Phi, draws, agent.H, agent.gamma, masks, sweeps)
         for h, s in np.ndindex(periods, S) if masks else ():
             exact[h, s, [a for a in range(4) if a not in LEGAL.get((h, s), range(4))]] = -np.inf
@@ -408,7 +408,7 @@ def weight(data, horizon, h, s, a, r, s_next):
     """What a transition has of the weight of its outcome."""
     last = s_next is None or h + 1 == horizon
     node = data.seen.first[h if horizon else 0, s, a]
-    while (data.seen.state[node], data.seen.reward[node]) != (ENDED if last else s_next, r):
+    while (data.seen.state[node], data.seen.reward[node]) != (TERMINAL if last else s_next, r):
         node = data.seen.link[node]
         assert node >= 0, "an outcome that was not kept"
     return data.draw.data[node] / data.seen.number[node]
@@ -420,7 +420,7 @@ def test_the_bootstraps_weights_have_their_laws():
     for i in range(12):
         agent.observe(0, 0, i % 4, i / 10, None)  # twelve outcomes, of one visit each
     agent.plan()
-    data, rng, draws = agent.learner.data(np.zeros((1, 1, 4)), True), np.random.default_rng(3), []
+    data, rng, draws = agent.learner.make_record(np.zeros((1, 1, 4)), True), np.random.default_rng(3), []
     for _ in range(200):
         _draw_weights(data, rng)
         draws.append(
@@ -568,18 +568,18 @@ def test_continual_rlsvi_is_algorithm_13(rho):
         (DiscountedMDP(P, R, 0.9), rng.standard_normal((4, 3, 5))),
     ):
         K, theta, w, data = Phi.shape[2], np.zeros(Phi.shape[2]), np.zeros(Phi.shape[2]), []
-        agent = Agent(Continual(Phi, 0.9, rho, LAM, SIGMA), redraw=1, epsilon=0.2, rng=3)
+        agent = Agent(ContinualLearner(Phi, 0.9, rho, LAM, SIGMA), redraw=1, epsilon=0.2, rng=3)
         world, own = np.random.default_rng(4), np.random.default_rng(3)
         compiled = copy.deepcopy(agent)
         env = Written(mdp)
         assert same(agent.learn(env, 1, 4, limit=100), compiled.learn(mdp, 1, 4, limit=100))
-        s = first_state(mdp.model, world)
+        s = sample_first_state(mdp.model, world)
         for t in range(100):
             q = Phi[s] @ theta
             best = np.isclose(q, q.max(), rtol=1e-9)
             p = 0.2 / q.size + 0.8 * best / best.sum()
             a = int(np.searchsorted(np.cumsum(p), own.random(), side="right"))
-            r, s_next = step(mdp.model, 0, s, a, world)
+            r, s_next = sample_step(mdp.model, 0, s, a, world)
             assert env.steps[t] == (s, a, r, s_next)
             data.append((Phi[s, a], r, s_next))
             X = np.array([row for row, _, _ in data])
@@ -598,7 +598,7 @@ def test_continual_rlsvi_is_algorithm_13(rho):
 
 
 def test_continual_rlsvi_says_so_when_it_diverges():
-    agent = Agent(Continual([[[1.0]], [[2.0]]], gamma=0.99, rho=0.99, lam=1e-6), rng=1)
+    agent = Agent(ContinualLearner([[[1.0]], [[2.0]]], gamma=0.99, rho=0.99, lam=1e-6), rng=1)
 
     def live():
         for _ in range(4000):

@@ -165,7 +165,7 @@ def test_a_lake_is_crossed_and_a_run_goes_on_where_it_was_left(phi):
     assert same([np.concatenate(column) for column in zip(*parts, strict=True)], list(whole))
     assert whole.reward[-50:].mean() > 0.7  # of 30 runs with other seeds the least is .74
     assert agent.evaluate(env, 3).tolist() == [1, 1, 1]
-    assert agent.transitions == whole.length.sum()
+    assert agent.n_transitions == whole.length.sum()
 
 
 def test_somebody_ends_an_episode():
@@ -178,7 +178,7 @@ def test_somebody_ends_an_episode():
     assert agent.learn(endless(), 2, limit=4).length.tolist() == [4, 4]
     with pytest.raises(RuntimeError, match="end"):
         agent.learn(endless(), 1)
-    assert agent.transitions >= 8
+    assert agent.n_transitions >= 8
     for env in (lake(5), lake(20)):
         with pytest.raises(ValueError, match="horizon"):
             rlsvi(features.OneHot(10, 16, 4)).learn(env, 1)

@@ -123,7 +123,7 @@ def test_regret_weighs_the_starting_states():
     R = np.zeros_like(P)
     R[0, 0, 1], R[0, 1, 1] = 8, 16  # action 1 earns 8 in state 0 and 16 in state 1
     mdp = FiniteMDP(P, R, initial=[0.75, 0.25])
-    assert mdp.value == 10
+    assert mdp.optimal_value == 10
     assert mdp.regret(np.array([[0, 0]])) == 10
     assert mdp.regret(np.array([[0, 1]])) == 6
     assert mdp.regret(np.array([[1, 0]])) == 4

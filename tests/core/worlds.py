@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from rlsvi_core import Options, features, learner, lsvi, rlsvi
+from rlsvi_core import Options, features, lsvi, rlsvi
 from rlsvi_core.features import boxes
+from rlsvi_core.learners import base
 
 H, S, A = 3, 5, 2
 LAM, SIGMA = 0.5, 0.3
@@ -112,7 +113,7 @@ def episode(rng, masks=False):
 @pytest.fixture(autouse=True)
 def short_means(monkeypatch):
     """Twelve sweeps for a mean without a horizon, because the reference takes long for 1000."""
-    monkeypatch.setattr(learner, "most_sweeps", lambda gamma: 12)
+    monkeypatch.setattr(base, "max_sweeps", lambda gamma: 12)
     warnings.filterwarnings("ignore", "the mean has not settled")
 
 
