@@ -364,9 +364,10 @@ class Agent:
             self.learner.add(h, s, a, r, s_next, legal_next)
         self.count[1] += 1
         self._stale = True
-        self._returns.add(r)
-        if s_next is None or h + 1 == self.H:
-            self._returns.end(self.sample, cut=False)
+        if self._returns.open:
+            self._returns.add(r)
+            if s_next is None or h + 1 == self.H:
+                self._returns.end(self.sample, cut=False)
         if callable(self.redraw):
             self._met.add(self.redraw(s))
             self._due = s_next is not None and self.redraw(s_next) in self._met

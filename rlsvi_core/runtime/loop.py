@@ -180,29 +180,29 @@ class Returns:
         kept = np.array([0.0, 0.0, 0.0, math.inf, -math.inf, 0.0, 0.0])
         after = 0.0 if self.told or H is not None else low
         self.watch = Watch(gamma, after, FAINT * V, kept)
-        self._claimed: float | None = None  # in this episode, since its first action
+        self.open = False  # whether an episode has begun, and not ended
 
     def begin(self, claimed: float) -> None:
-        """Begin an episode with its first action."""
+        """Begin an episode with its first action, if there is something to compare it with."""
         self._claimed = claimed
+        self.open = not self.told
         self._total = self._recent = self._largest = 0.0
         self._discount = 1.0
 
     def add(self, r: float) -> None:
-        """Add a reward to the episode, if one has begun."""
-        if self._claimed is not None:
-            gamma = self.watch.gamma
-            self._recent = gamma * self._recent + r
-            self._total += self._discount * r
-            self._discount *= gamma
-            self._largest = max(self._largest, abs(self._recent))
+        """Add a reward to an episode that is open."""
+        gamma = self.watch.gamma
+        self._recent = gamma * self._recent + r
+        self._total += self._discount * r
+        self._discount *= gamma
+        self._largest = max(self._largest, abs(self._recent))
 
     def end(self, sample: bool, cut: bool = True) -> None:
-        """End the episode, if one has begun: by the clock, or for good."""
-        if self._claimed is not None:
+        """End the episode, if one is open: by the clock, or for good."""
+        if self.open:
             total = self._total + (self._discount * self.watch.after if cut else 0.0)
             note_episode(self.watch, self._claimed, total, self._largest)
-            self._claimed = None
+            self.open = False
             self.compare(sample)
 
     def compare(self, sample: bool) -> None:
