@@ -107,7 +107,6 @@ ALLOWED = {
     "D-tetris.ipynb": {"400", "600"},  # games
     "E-recommender.ipynb": {"31", "4521"},  # states, as in section 6.3
     "F-extensions.ipynb": {"65 000"},  # 2¹⁶, about
-    "G-gauss-dirichlet.ipynb": {"3"},
     "notation.md": {"10%"},
     "guide-evidence.ipynb": {"12"},
     "since-2016.ipynb": {"1024", "4096"},
