@@ -140,6 +140,7 @@ def learning_curve(
     **choices: Any,
 ) -> Rows:
     """Mean score and length of every block of games; with the mean weights after it, if asked."""
+    checks.whole("games", games, every, hint=f"A row has the mean of {every} games.")
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(width, height, pieces, rule)
     player = learner(agent, game, agent_rng, **choices)
@@ -224,6 +225,16 @@ def learned_at(table: pd.DataFrame, by: Sequence[str] = (), above: float = LEARN
     return game.groupby([table[name] for name in (*by, "seed")]).min()
 
 
+def leads(ours: pd.DataFrame, theirs: pd.DataFrame, first: int, last: int) -> str:
+    """Count the seeds of both in which our mean score over some games is the higher one."""
+    (mine, other) = (
+        table[table.game.between(first, last)].groupby("seed").score.mean()
+        for table in (ours, theirs)
+    )
+    ahead = (mine - other).dropna() > 0
+    return f"{ahead.sum()} of {len(ahead)}"
+
+
 def second_half(table: pd.DataFrame) -> pd.Series:
     """Each schedule's mean score over the second half of the games, by which a schedule is tuned."""
     return table[table.game > table.game.max() / 2].groupby("schedule").score.mean()
@@ -269,6 +280,23 @@ RULES = {
     "overflow top": Rule(True, "tetris-overflow-top", "tetris-overflow-top-schedules"),
     "clears": Rule(False, "fig7", "tetris-schedules", "greedy"),
 }
+
+
+def stored_as(rule: str, agent: str, schedule: str = "greedy") -> tuple[str, dict[str, str]]:
+    """Return the table that has an agent's runs of figure 7 under a rule, and their settings in it.
+
+    LSVI's are those with the schedule. If no table has them, it is the one that would.
+    """
+    one, wanted = RULES.get(rule, RULES["top row"]), {"agent": agent, "rule": rule}
+    for name in (one.figure, one.others):
+        full = EXPERIMENTS[name].scales["paper"]
+        for settings in (full.constants | cell for cell in full.grid):
+            found = settings.get("schedule")
+            if settings["agent"] == agent and (agent == "rlsvi" or found == schedule):
+                return name, wanted | {"schedule": found}
+    return one.others, wanted | {"schedule": schedule}
+
+
 MINI_RULES = ("top row", "touches", "clears", "overflow top")
 MINI_READINGS = ("value", "reward")
 # The best annealing in ``fig14-tuning``, the first of those that tie; a test checks it.
