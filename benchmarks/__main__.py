@@ -2,7 +2,7 @@
 
 Three ways to do the same work on the 50-chain of figure 2, after 100 and 1000 episodes:
 
-- *fast*: a whole episode of ``Sums`` (plan, act, observe, simulate);
+- *fast*: a whole episode of ``SumLearner`` (plan, act, observe, simulate);
 - *numpy*: the plan of one episode from the same sufficient statistics, in numpy done well: one
   batched Cholesky factorisation for all periods, and two triangular solves for each;
 - *plain*: the plan of one episode by ``rlsvi_core.algorithms``, from all transitions.
@@ -31,13 +31,13 @@ from scipy.linalg.blas import dtrsv
 
 from rlsvi_core import bootstrap, chain, features, rlsvi
 from rlsvi_core.algorithms import algorithm_1
-from rlsvi_core.compiled import jit
+from rlsvi_core.runtime.compilation import jit
 
 from . import add_size, cpu_seconds, others, recommender, scaled, tetris
 
 
 class NumpyStatistics:
-    """The sums that ``Sums`` keeps, with a factorisation and matrix products an episode."""
+    """The sums that ``SumLearner`` keeps, with a factorisation and matrix products an episode."""
 
     def __init__(self, Phi, lam, sigma, rng):
         self.Phi, self.ridge, self.sigma, self.rng = Phi, lam * sigma**2, sigma, rng

@@ -16,7 +16,7 @@ import numpy as np
 
 from rlsvi_core import FiniteMDP, chain, features, rlsvi
 from rlsvi_core.envs.dirichlet import DirichletPrior
-from rlsvi_study.rivals import psrl, ucbvi
+from rlsvi_study.baselines import psrl, ucbvi
 
 from . import cpu_seconds
 

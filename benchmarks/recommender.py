@@ -13,7 +13,7 @@ import numpy as np
 
 from rlsvi_core import Agent, rlsvi
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_study.recommender.products import ProductLearner, Products
+from rlsvi_study.recommender.products import ProductFeatures, ProductLearner
 from tests.core.reference import reference
 
 from . import cpu_seconds
@@ -79,7 +79,7 @@ def three_forms(N, J, lam=0.2, sigma=1e-3**0.5, rng=2):
     return (
         Agent(ProductLearner(N, J, lam, sigma), rng=rng),
         NumpyBlocks(N, J, lam, sigma, np.random.default_rng(rng)),
-        reference(rlsvi(Products(N, J), lam, sigma), rng=rng),
+        reference(rlsvi(ProductFeatures(N, J), lam, sigma), rng=rng),
     )
 
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from rlsvi_core import Options, features, rlsvi
 from rlsvi_core.features import boxes
-from rlsvi_core.learners.counts import Counts
-from rlsvi_core.learners.rows import Rows
+from rlsvi_core.learners.counts import CountLearner
+from rlsvi_core.learners.rows import RowLearner
 
 from . import add_size, scaled
 
@@ -135,7 +135,7 @@ def discounted(size: float) -> None:
     """Taxi in episodes of 40 steps, without a horizon; greedy is in whole ones."""
     print(f"\n{'Taxi, discounted':16} {'episodes':>8} {'CPU s':>7} {'MB':>7} {'greedy':>7}")
     short, whole = gymnasium.make("Taxi-v4", max_episode_steps=40), gymnasium.make("Taxi-v4")
-    for form, episodes in ((Counts, 1000), (Rows, 20)):
+    for form, episodes in ((CountLearner, 1000), (RowLearner, 20)):
         number = scaled(episodes, size)
         agent = rlsvi(
             features.one_hot(None, 500, 6),

@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 
-from rlsvi_core.compiled import jit
-from rlsvi_core.envs.tetris import Tetris, placements
-from rlsvi_study.tetris.runs import learner
+from rlsvi_core.envs.tetris import Tetris, fill_placements
+from rlsvi_core.runtime.compilation import jit
+from rlsvi_study.tetris.experiments import make_agent
 
 from . import cpu_seconds
 from . import plain_tetris as plain
@@ -31,7 +31,7 @@ def evaluate(model, states, X, over, where):
     """Every placement of every state; returns how many there were."""
     total = 0
     for i in range(states.shape[0]):
-        total += placements(model, states[i, :-1], states[i, -1], X, over, where)
+        total += fill_placements(model, states[i, :-1], states[i, -1], X, over, where)
     return total
 
 
@@ -45,7 +45,7 @@ def plain_evaluate(game: Tetris, states) -> int:
 
 def filled(game: Tetris, N: int):
     """An agent whose buffer is full."""
-    agent, rng = learner("lsvi", game, 1, window=N), np.random.default_rng(2)
+    agent, rng = make_agent("lsvi", game, 1, window=N), np.random.default_rng(2)
     while agent.learner.buffer.at[1] < N:
         agent.learn(game, 1, rng)
     return agent
@@ -53,7 +53,7 @@ def filled(game: Tetris, N: int):
 
 def fits_and_play(game: Tetris, blocks: list[int]) -> list[tuple[int, float, float]]:
     """RLSVI plays so many games after one another: placements, seconds in fits and in play."""
-    agent, rng, found = learner("rlsvi", game, 1), np.random.default_rng(2), []
+    agent, rng, found = make_agent("rlsvi", game, 1), np.random.default_rng(2), []
     agent.learn(game, 1, rng)  # compile
     fit, fits = agent.learner.fit, 0.0
 
@@ -77,7 +77,7 @@ def table(evaluated: int, window: int, games: int) -> None:
     game = Tetris()
     states = boards(game, evaluated)
     few = states[:30]
-    buffers = game.buffers()
+    buffers = game.placement_buffers()
     evaluate(game.model, states[:1], *buffers)
     fast = evaluate(game.model, states, *buffers) / cpu_seconds(
         lambda: evaluate(game.model, states, *buffers), 5

@@ -9,7 +9,7 @@ import numpy as np
 
 from rlsvi_core import features, rlsvi
 from rlsvi_core.envs import river_swim
-from rlsvi_study.engine import Plot, grid, streams, table
+from rlsvi_study.engine import Plot, define_experiment, grid, streams
 
 
 def learning_curve(
@@ -18,12 +18,12 @@ def learning_curve(
     mdp = river_swim(N, H)
     _, env_rng, agent_rng = streams(seed)
     agent = rlsvi(features.tabular(mdp), lam, sigma, rng=agent_rng)
-    regret = np.cumsum(mdp.value - agent.learn(mdp, episodes, env_rng, exact=True).expected)
+    regret = np.cumsum(mdp.optimal_value - agent.learn(mdp, episodes, env_rng, exact=True).expected)
     return [{"episode": n, "regret": regret[n - 1]} for n in range(every, episodes + 1, every)]
 
 
 EXPERIMENTS = {
-    "river": table(
+    "river": define_experiment(
         "river",
         place="RiverSwim",
         title="Regret of RLSVI for two strengths of prior",

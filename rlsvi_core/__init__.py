@@ -13,13 +13,12 @@ np.float64(608.0)
 from importlib.metadata import PackageNotFoundError, version
 
 from . import features
-from .agent import Agent
+from .agents import Agent, bootstrap, lsvi, rlsvi
 from .envs import chain
-from .learner import Learner, Options
-from .loop import Run
+from .learners.base import Learner, Options
 from .mdp import DiscountedMDP, FiniteMDP
 from .regression import suggest_parameters
-from .rlsvi import bootstrap, lsvi, rlsvi
+from .runtime.loop import Run
 
 try:
     __version__ = version("rlsvi-core")

@@ -1,15 +1,15 @@
 """Algorithms 1 to 13 of Osband, Van Roy and Wen (2016) in plain NumPy: read this first.
 
 One function is one algorithm, in the paper's order, symbols and lines, and can be read by itself.
-Where the print has an error, the code does what is meant and a comment says so. The learners of this
-library compute the same values from the same draws in far less time; tests compare them with these.
+Where the print has an error, the code does what is meant and a comment says so. The learners of
+this library compute the same values from the same draws in far less time; tests compare both.
 
 - ``Phi[h][s, a]`` is the row of K features of the pair (s, a) in period h; without a horizon it is
   ``phi(s)[a]``. An (H, S, A, K) array will do, and so will a list of arrays.
-- The data of l episodes are the states s, an (l, H + 1) array, the actions a and the rewards r, (l, H)
-  arrays; ``r[i, H - 1]`` is r_{i,H−1} + r_{iH}. The paper prints i < L for them; i < l is meant.
-- An environment has ``start(env_rng)``, which returns a state, and ``step(h, s, a, env_rng)``, which
-  returns a reward, the next state and whether the episode is over.
+- The data of l episodes are the states s, an (l, H + 1) array, and the actions a and rewards r,
+  (l, H) arrays; ``r[i, H - 1]`` is r_{i,H−1} + r_{iH}. Printed is i < L; i < l is meant.
+- An environment has ``start(env_rng)``, which returns a state, and ``step(h, s, a, env_rng)``,
+  which returns a reward, the next state and whether the episode is over.
 - ``rng`` and ``env_rng`` are generators, the agent's and the environment's. An action is one draw.
 
 >>> from rlsvi_core import chain, features
@@ -187,16 +187,16 @@ def algorithm_8(env, phi, K, lam, sigma, gamma, episodes, rng, env_rng):
 
 
 def algorithm_9(sample_instance, algorithms, rng, instances=100):
-    """Return the average regret Δ̂(0), …, Δ̂(L − 1) of some algorithms on random instances, by name.
+    """Return the average regret Δ̂(0), …, Δ̂(L − 1) of each algorithm on random instances.
 
-    An instance has the optimal ``value`` of an episode. An algorithm is a pair: a function of
+    An instance has the ``optimal_value`` of an episode. An algorithm is a pair: a function of
     (env, rng, env_rng) that returns L rewards, and how many times it is run on each instance.
     """
     regret = {name: [] for name in algorithms}
     for _ in range(instances):  # line 1
         env = sample_instance(rng)  # line 2
         for name, (run, times) in algorithms.items():  # lines 3 to 8
-            regret[name] += [env.value - run(env, *rng.spawn(2)) for _ in range(times)]
+            regret[name] += [env.optimal_value - run(env, *rng.spawn(2)) for _ in range(times)]
     return {name: np.mean(regret[name], axis=0) for name in algorithms}  # line 10
 
 

@@ -35,17 +35,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import checks
-from .compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
+from .runtime import checks
+from .runtime.compilation import Floats, Generator, Ints, Seed, jit, jit_inline
 
 __all__ = ["DiscountedMDP", "FiniteMDP"]
 
 
-PIECE = 3_000_000  # steps of a compiled loop between two looks at Ctrl-C: hundredths of a second
-CUT = "cut"  # what a step says of an episode that only the clock has ended
+STEPS_PER_CALL = (
+    3_000_000  # steps of a compiled loop between two looks at Ctrl-C: hundredths of a second
+)
+TRUNCATED = "cut"  # what a step says of an episode that only the clock has ended
 
 
-class Model(NamedTuple):
+class MDPArrays(NamedTuple):
     """The arrays a compiled loop needs. Leading axis: H periods, or 1 if time-homogeneous."""
 
     successor: Ints  # (T, S, A, B) states that can follow
@@ -58,14 +60,14 @@ class Model(NamedTuple):
     last_support: Floats  # the same of r_H; (0, 0) if support is given and terminal rewards are not
 
 
-@inlined
-def period(successor: Ints, h: int) -> int:
+@jit_inline
+def period_index(successor: Ints, h: int) -> int:
     """Where period h is stored."""
     return h if successor.shape[0] > 1 else 0
 
 
-@inlined
-def draw(weights: Floats, u: float) -> int:
+@jit_inline
+def sample_index(weights: Floats, u: float) -> int:
     """The index that a uniform u picks from probabilities that sum to one."""
     last = 0
     total = 0.0
@@ -78,7 +80,7 @@ def draw(weights: Floats, u: float) -> int:
     return last  # the probabilities sum to a hair less than u
 
 
-def realised(mean: float, support: Floats, rng: Generator) -> float:
+def sample_reward(mean: float, support: Floats, rng: Generator) -> float:
     """A reward with this mean."""
     if support.shape[0] == 0:
         return mean
@@ -87,41 +89,41 @@ def realised(mean: float, support: Floats, rng: Generator) -> float:
     return drawn
 
 
-_realised = inlined(realised)
+_sample_reward = jit_inline(sample_reward)
 
 
-@inlined
-def first_state(model: Model, rng: Generator) -> int:
+@jit_inline
+def sample_first_state(model: MDPArrays, rng: Generator) -> int:
     """Draw s_0."""
-    return draw(model.initial, rng.random())
+    return sample_index(model.initial, rng.random())
 
 
-@inlined
-def step(model: Model, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
+@jit_inline
+def sample_step(model: MDPArrays, h: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
     """Draw (r_h, s_{h+1}). One uniform is used for the state whatever (h, s, a) is."""
-    t = period(model.successor, h)
+    t = period_index(model.successor, h)
     u = rng.random()
     b = 0
     while u >= model.cumulative[t, s, a, b]:
         b += 1
-    return _realised(model.reward[t, s, a, b], model.support, rng), model.successor[t, s, a, b]
+    return _sample_reward(model.reward[t, s, a, b], model.support, rng), model.successor[t, s, a, b]
 
 
-@inlined
-def last_reward(model: Model, s: int, rng: Generator) -> float:
+@jit_inline
+def sample_terminal_reward(model: MDPArrays, s: int, rng: Generator) -> float:
     """Draw r_H."""
-    return _realised(model.terminal[s], model.last_support, rng)
+    return _sample_reward(model.terminal[s], model.last_support, rng)
 
 
-def _step_once(model: Model, t: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
-    """:func:`step` with the same draws for a call from Python, where handing a generator to compiled
-    code takes longer than numpy's search; t is where the period is stored."""
+def _step_in_python(model: MDPArrays, t: int, s: int, a: int, rng: Generator) -> tuple[float, int]:
+    """:func:`sample_step` with the same draws for a call from Python, where handing a generator to
+    compiled code takes longer than numpy's search; t is where the period is stored."""
     b = model.cumulative[t, s, a].searchsorted(rng.random(), side="right")
-    r = realised(model.reward[t, s, a, b], model.support, rng)
+    r = sample_reward(model.reward[t, s, a, b], model.support, rng)
     return float(r), int(model.successor[t, s, a, b])
 
 
-def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats]:
+def _pack_successors(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats]:
     """Successors, their probabilities and mean rewards: the nonzero entries of P[..., s'] packed
     to the left; zeros pad."""
     width = int((P > 0).sum(axis=-1).max())
@@ -131,7 +133,7 @@ def _by_successor(P: Floats, R: Floats) -> tuple[Ints, Floats, Floats]:
     return order.astype(np.int64), probability, reward
 
 
-def _cumulative(probability: Floats) -> Floats:
+def _cumulative_probabilities(probability: Floats) -> Floats:
     """Running sums; the last successor takes what rounding left over."""
     cumulative = np.cumsum(probability, axis=-1)
     remaining = (probability > 0)[..., ::-1].cumsum(axis=-1)[..., ::-1]
@@ -139,12 +141,12 @@ def _cumulative(probability: Floats) -> Floats:
     return cumulative
 
 
-def _rewards(R: Any, shape: tuple[int, ...]) -> Floats:
+def _check_rewards(R: Any, shape: tuple[int, ...]) -> Floats:
     """Mean rewards of this shape; without its last axis, they do not depend on s'."""
-    R = checks.numbers("R", R)
+    R = checks.as_float_array("R", R)
     if R.ndim == len(shape) - 1:
-        return np.broadcast_to(checks.array("R", R, shape[:-1])[..., None], shape)
-    return checks.array("R", R, shape)
+        return np.broadcast_to(checks.check_array("R", R, shape[:-1])[..., None], shape)
+    return checks.check_array("R", R, shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +175,7 @@ class FiniteMDP:
     --------
     >>> P = np.full((2, 3, 2, 3), 1 / 3)                    # two periods, three states, two actions
     >>> mdp = FiniteMDP(P, np.zeros_like(P), terminal=[0, 0, 3])
-    >>> mdp, round(mdp.value, 6)
+    >>> mdp, round(mdp.optimal_value, 6)
     (FiniteMDP(H=2, S=3, A=2), 1.0)
     """
 
@@ -185,54 +187,56 @@ class FiniteMDP:
     H: Any = None
     S: int = field(init=False)
     A: int = field(init=False)
-    model: Model = field(init=False)
+    model: MDPArrays = field(init=False)
 
     def __post_init__(self) -> None:
-        P = checks.array("P", self.P, ("H", "S", "A", "S"))
-        P = checks.distribution("P", P)
-        R = _rewards(self.R, P.shape)
-        successor, probability, reward = _by_successor(P, R)
+        P = checks.check_array("P", self.P, ("H", "S", "A", "S"))
+        P = checks.check_probabilities("P", P)
+        R = _check_rewards(self.R, P.shape)
+        successor, probability, reward = _pack_successors(P, R)
         T, S, A, _ = P.shape
         H = T
         if self.H is not None:
-            H = checks.whole("H", self.H, 1, hint="It counts periods: pass H=10.")
+            H = checks.check_integer("H", self.H, 1, hint="It counts periods: pass H=10.")
         if T not in (1, H):
             checks.fail(f"P holds one period or all {H} of the horizon; it holds {T}. Leave H out.")
         terminal = np.zeros(S) if self.terminal is None else self.terminal
-        terminal = checks.array("terminal", terminal, (S,))
+        terminal = checks.check_array("terminal", terminal, (S,))
         initial = np.arange(S) == 0 if self.initial is None else self.initial
-        initial = checks.distribution("initial", checks.array("initial", initial, (S,)))
+        initial = checks.check_probabilities(
+            "initial", checks.check_array("initial", initial, (S,))
+        )
         support = last_support = np.zeros(0)
         if self.support is not None:
             hint = "Leave it out for rewards without noise."
-            support = np.array(checks.pair("support", self.support, hint=hint))
+            support = np.array(checks.check_bounds("support", self.support, hint=hint))
             last_support = np.zeros(2) if self.terminal is None else support
             for name, mean, (low, high), possible in (
                 ("reward", reward, support, probability > 0),
                 ("terminal", terminal, last_support, True),
             ):
-                checks.none_of(
+                checks.reject_entries(
                     possible & ((mean < low) | (mean > high)),
                     f"mean rewards must lie in the support [{low:g}, {high:g}]",
                     name,
                     mean,
                 )
-        model = Model(
+        model = MDPArrays(
             successor,
             probability,
-            _cumulative(probability),
+            _cumulative_probabilities(probability),
             reward,
             terminal,
             initial,
             support,
             last_support,
         )
-        checks.set_fields(
+        checks.set_frozen_fields(
             self, P=P, R=R, terminal=terminal, initial=initial, H=H, S=S, A=A, model=model
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        checks.set_fields(self, **state)  # a copy is as fixed as what it was made of
+        checks.set_frozen_fields(self, **state)  # a copy is as fixed as what it was made of
 
     def __repr__(self) -> str:
         return f"FiniteMDP(H={self.H}, S={self.S}, A={self.A})"
@@ -241,14 +245,14 @@ class FiniteMDP:
     def stationary(cls, P: ArrayLike, R: ArrayLike, H: int, **rest: Any) -> "FiniteMDP":
         """The MDP whose P (S, A, S) and R (S, A, S) are the same in all H periods. R may leave out
         the last axis."""
-        H = checks.whole("H", H, 1, hint="It counts periods: pass H=10.")
-        P = checks.array("P", P, ("S", "A", "S"))
-        return cls(P[None], _rewards(R, P.shape)[None], H=H, **rest)
+        H = checks.check_integer("H", H, 1, hint="It counts periods: pass H=10.")
+        P = checks.check_array("P", P, ("S", "A", "S"))
+        return cls(P[None], _check_rewards(R, P.shape)[None], H=H, **rest)
 
-    def _lookahead(self, h: int, V: Floats) -> Floats:
+    def _backup_period(self, h: int, V: Floats) -> Floats:
         """E[r_h + V(s_{h+1}) | s, a] for every (s, a)."""
         m = self.model
-        t = period(self.model.successor, h)
+        t = period_index(self.model.successor, h)
         # Summed successor by successor, without BLAS: the same bits on every machine.
         return sum(
             (
@@ -264,46 +268,39 @@ class FiniteMDP:
         Q = np.empty((self.H, self.S, self.A))
         V = self.model.terminal
         for h in reversed(range(self.H)):
-            Q[h] = self._lookahead(h, V)
+            Q[h] = self._backup_period(h, V)
             V = Q[h].max(axis=1)
-        return checks.read_only(Q)
+        return checks.as_read_only(Q)
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (H + 1, S) array; the last row is the terminal reward."""
-        return checks.read_only(np.vstack([self.Q.max(axis=2), self.terminal]))
+        return checks.as_read_only(np.vstack([self.Q.max(axis=2), self.terminal]))
 
     @property
-    def value(self) -> float:
+    def optimal_value(self) -> float:
         """The optimal expected reward of an episode, E[V*_0(s_0)]."""
         return float((self.initial * self.V[0]).sum())
 
-    @cached_property
-    def optimal_actions(self) -> Array:
-        """A mask, (H, S, A). A policy is optimal iff it picks a marked action in every (h, s)."""
-        scale = max(np.abs(self.model.reward).max(), np.abs(self.terminal).max())
-        rounding = 1e-13 * self.H * scale  # actions that differ by it are tied
-        return checks.read_only(np.asarray(self.Q >= self.V[:-1, :, None] - rounding))
-
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (H + 1, S) array, exactly."""
-        mu = checks.as_probabilities(policy, (self.H, self.S, self.A))
+        mu = checks.policy_probabilities(policy, (self.H, self.S, self.A))
         V = np.vstack([np.empty((self.H, self.S)), self.terminal])
         for h in reversed(range(self.H)):
-            V[h] = (mu[h] * self._lookahead(h, V[h + 1])).sum(axis=1)
+            V[h] = (mu[h] * self._backup_period(h, V[h + 1])).sum(axis=1)
         return V
 
     def regret(self, policy: ArrayLike) -> float:
         """Expected shortfall of one episode of this policy, exactly."""
-        return self.value - float((self.initial * self.evaluate(policy)[0]).sum())
+        return self.optimal_value - float((self.initial * self.evaluate(policy)[0]).sum())
 
     def occupancy(self, policy: ArrayLike) -> Floats:
         """P(s_h = s) under the policy as an (H + 1, S) array, exactly."""
-        mu = checks.as_probabilities(policy, (self.H, self.S, self.A))
+        mu = checks.policy_probabilities(policy, (self.H, self.S, self.A))
         m = self.model
         d = np.vstack([m.initial, np.zeros((self.H, self.S))])
         for h in range(self.H):
-            t = period(m.successor, h)
+            t = period_index(m.successor, h)
             np.add.at(
                 d[h + 1], m.successor[t], d[h][:, None, None] * mu[h][:, :, None] * m.probability[t]
             )
@@ -313,55 +310,55 @@ class FiniteMDP:
         self, policy: ArrayLike, episodes: int, rng: Seed = None
     ) -> tuple[Ints, Ints, Floats]:
         """Play a policy: states (L, H+1), actions (L, H) and rewards (L, H+1)."""
-        mu = checks.as_probabilities(policy, (self.H, self.S, self.A))
-        episodes = checks.whole("episodes", episodes, hint="Pass episodes=100, say.")
-        rng = checks.generator(rng)
+        mu = checks.policy_probabilities(policy, (self.H, self.S, self.A))
+        episodes = checks.check_integer("episodes", episodes, hint="Pass episodes=100, say.")
+        rng = checks.as_generator(rng)
         states = np.empty((episodes, self.H + 1), np.int64)
         actions = np.empty((episodes, self.H), np.int64)
         rewards = np.empty((episodes, self.H + 1))
-        some = max(PIECE // (self.H * self.A), 1)
+        some = max(STEPS_PER_CALL // (self.H * self.A), 1)
         for i in range(0, episodes, some):
             piece = slice(i, i + some)
-            _simulate(self.model, mu, rng, states[piece], actions[piece], rewards[piece])
+            _simulate_episodes(self.model, mu, rng, states[piece], actions[piece], rewards[piece])
         return states, actions, rewards
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin an episode: s_0 ~ π."""
-        return int(draw(self.model.initial, rng.random()))
+        return int(sample_index(self.model.initial, rng.random()))
 
     def step(
         self, h: int, s: int, a: int, rng: np.random.Generator
     ) -> tuple[float, int, bool | str]:
         """The reward of period h, the next state, and whether the episode is over: ``"cut"``, since
         it is the clock that ends it. The last period's reward includes the terminal one."""
-        h = checks.index("h", h, self.H)
-        s = checks.index("s", s, self.S)
-        a = checks.index("a", a, self.A)
+        h = checks.check_index("h", h, self.H)
+        s = checks.check_index("s", s, self.S)
+        a = checks.check_index("a", a, self.A)
         m = self.model
-        r, s_next = _step_once(m, h if len(m.successor) > 1 else 0, s, a, rng)
+        r, s_next = _step_in_python(m, h if len(m.successor) > 1 else 0, s, a, rng)
         if h < self.H - 1:
             return r, s_next, False
-        return r + float(realised(m.terminal[s_next], m.last_support, rng)), s_next, CUT
+        return r + float(sample_reward(m.terminal[s_next], m.last_support, rng)), s_next, TRUNCATED
 
 
 @jit
-def _simulate(
-    model: Model, mu: Floats, rng: Generator, states: Ints, actions: Ints, rewards: Floats
+def _simulate_episodes(
+    model: MDPArrays, mu: Floats, rng: Generator, states: Ints, actions: Ints, rewards: Floats
 ) -> None:
     H = mu.shape[0]
     for episode in range(states.shape[0]):
-        s = first_state(model, rng)
+        s = sample_first_state(model, rng)
         for h in range(H):
-            a = draw(mu[h, s], rng.random())
+            a = sample_index(mu[h, s], rng.random())
             states[episode, h] = s
             actions[episode, h] = a
-            rewards[episode, h], s = step(model, h, s, a, rng)
+            rewards[episode, h], s = sample_step(model, h, s, a, rng)
         states[episode, H] = s
-        rewards[episode, H] = last_reward(model, s, rng)
+        rewards[episode, H] = sample_terminal_reward(model, s, rng)
 
 
 @jit
-def _ahead(model: Model, gamma: float, V: Floats, s: int, a: int) -> float:
+def _lookahead_value(model: MDPArrays, gamma: float, V: Floats, s: int, a: int) -> float:
     """E[r + γV(s') | s, a]."""
     total = 0.0
     for b in range(model.successor.shape[3]):
@@ -372,25 +369,27 @@ def _ahead(model: Model, gamma: float, V: Floats, s: int, a: int) -> float:
 
 
 @jit
-def _rounding(model: Model, gamma: float) -> float:
+def _value_tolerance(model: MDPArrays, gamma: float) -> float:
     """That of the largest value there can be."""
     return float(1e-15 * np.abs(model.reward).max() / (1.0 - gamma))
 
 
 @jit
-def _sweep(model: Model, gamma: float, mu: Floats, Q: Floats, V: Floats, sweeps: int) -> bool:
+def _iterate_values(
+    model: MDPArrays, gamma: float, mu: Floats, Q: Floats, V: Floats, sweeps: int
+) -> bool:
     """Value iteration by so many sweeps, unless one changes nothing before; whether none did. With
     the actions of a policy, or with the best ones if mu is empty."""
     S, A = Q.shape
     best = mu.size == 0
-    rounding = _rounding(model, gamma)
+    rounding = _value_tolerance(model, gamma)
     for _ in range(sweeps):
         changed = False
         for s in range(S):
             value = 0.0
             for a in range(A):
                 if best or mu[s, a] > 0.0:
-                    Q[s, a] = _ahead(model, gamma, V, s, a)
+                    Q[s, a] = _lookahead_value(model, gamma, V, s, a)
                 if not best and mu[s, a] > 0.0:
                     value += mu[s, a] * Q[s, a]
             if best:
@@ -428,16 +427,18 @@ class DiscountedMDP:
     support: tuple[float, float] | None = None
     S: int = field(init=False)
     A: int = field(init=False)
-    model: Model = field(init=False)
+    model: MDPArrays = field(init=False)
 
     def __post_init__(self) -> None:
-        gamma = checks.inside("gamma", self.gamma, 0, 1, hint="It discounts: pass gamma=0.99, say.")
+        gamma = checks.check_open_interval(
+            "gamma", self.gamma, 0, 1, hint="It discounts: pass gamma=0.99, say."
+        )
         if gamma > 1 - 1e-6:
             checks.fail(
                 f"gamma is at most 1 - 1e-6, for 37/(1 - gamma) sweeps; it is 1 - {1 - gamma:.3g}."
             )
         one = FiniteMDP.stationary(self.P, self.R, H=1, initial=self.initial, support=self.support)
-        checks.set_fields(
+        checks.set_frozen_fields(
             self,
             P=one.P[0],
             R=one.R[0],
@@ -449,7 +450,7 @@ class DiscountedMDP:
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        checks.set_fields(self, **state)  # a copy is as fixed as what it was made of
+        checks.set_frozen_fields(self, **state)  # a copy is as fixed as what it was made of
 
     def __repr__(self) -> str:
         return f"DiscountedMDP(S={self.S}, A={self.A}, gamma={self.gamma:g})"
@@ -457,39 +458,41 @@ class DiscountedMDP:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, A) array."""
-        return checks.read_only(self._iterate(np.empty((0, 0)))[0])
+        return checks.as_read_only(self._solve_values(np.empty((0, 0)))[0])
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (S,) array."""
-        return checks.read_only(np.asarray(self.Q.max(axis=1)))
+        return checks.as_read_only(np.asarray(self.Q.max(axis=1)))
 
     def evaluate(self, policy: ArrayLike) -> Floats:
         """V^μ as an (S,) array, for a policy of (S,) actions or (S, A) probabilities of them."""
-        mu = checks.as_probabilities(policy, (self.S, self.A))
-        return self._iterate(mu)[1]
+        mu = checks.policy_probabilities(policy, (self.S, self.A))
+        return self._solve_values(mu)[1]
 
-    def _iterate(self, mu: Floats) -> tuple[Floats, Floats]:
+    def _solve_values(self, mu: Floats) -> tuple[Floats, Floats]:
         """The values of a policy, or the largest: those of actions and those of states."""
         Q = np.zeros((self.S, self.A))
         V = np.zeros(self.S)
-        some = max(PIECE // self.model.successor.size, 1)  # as many as a compiled call makes
-        while _sweep(self.model, self.gamma, mu, Q, V, some):
+        some = max(
+            STEPS_PER_CALL // self.model.successor.size, 1
+        )  # as many as a compiled call makes
+        while _iterate_values(self.model, self.gamma, mu, Q, V, some):
             pass
         return Q, V
 
     def start(self, rng: np.random.Generator) -> int:
         """Begin: s_0 ~ π."""
-        return int(draw(self.model.initial, rng.random()))
+        return int(sample_index(self.model.initial, rng.random()))
 
     def step(self, h: int, s: int, a: int, rng: np.random.Generator) -> tuple[float, int, bool]:
         """A reward, the next state, and False: it never ends by itself. All periods h are alike."""
-        s = checks.index("s", s, self.S)
-        a = checks.index("a", a, self.A)
-        r, s_next = _step_once(self.model, 0, s, a, rng)
+        s = checks.check_index("s", s, self.S)
+        a = checks.check_index("a", a, self.A)
+        r, s_next = _step_in_python(self.model, 0, s, a, rng)
         return r, s_next, False
 
     @property
-    def gaps(self) -> Floats:
+    def action_gaps(self) -> Floats:
         """Δ(s, a) = V*(s) − Q*(s, a), an (S, A) array."""
         return self.V[:, None] - self.Q

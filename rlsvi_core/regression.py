@@ -31,15 +31,15 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dtrsv
 
-from . import checks
-from .compiled import Array, Floats, Generator, inlined, jit
+from .runtime import checks
+from .runtime.compilation import Array, Floats, Generator, jit, jit_inline
 
 __all__ = ["GaussianPosterior", "suggest_parameters"]
 
-SHARE = 0.005  # the σ that :func:`suggest_parameters` has for values in a range of 1
+SIGMA_PER_UNIT_RANGE = 0.005  # the σ that :func:`suggest_parameters` has for values in a range of 1
 
 # λσ² beside a row of features, squared: less is refused, and less than the second is mentioned
-LEAST_RIDGE = 1e-14
+MIN_RIDGE = 1e-14
 SAFE_RIDGE = 1e-9
 
 # The loops below count from zero, or run down a column: that is what the compiler vectorises.
@@ -71,7 +71,7 @@ def add_row(U: Floats, row: Floats) -> None:
 
 
 @jit
-def factorise(M: Floats) -> None:
+def factorize_upper(M: Floats) -> None:
     """Overwrite the upper half of M by U with U'U = M."""
     K = M.shape[0]
     for k in range(K):
@@ -85,7 +85,7 @@ def factorise(M: Floats) -> None:
 
 
 @jit
-def solve_transposed(U: Floats, x: Floats) -> None:
+def solve_upper_transposed(U: Floats, x: Floats) -> None:
     """Overwrite x by U^{-T} x."""
     K = x.shape[0]
     for k in range(K):
@@ -96,7 +96,7 @@ def solve_transposed(U: Floats, x: Floats) -> None:
 
 
 @jit
-def solve(U: Floats, x: Floats) -> None:
+def solve_upper(U: Floats, x: Floats) -> None:
     """Overwrite x by U^{-1} x."""
     for k in range(x.shape[0] - 1, -1, -1):
         v = x[k] / U[k, k]
@@ -106,30 +106,30 @@ def solve(U: Floats, x: Floats) -> None:
 
 
 @jit
-def draw(U: Floats, w: Floats, sigma: float, z: Floats, theta: Floats) -> None:
+def fill_posterior_draw(U: Floats, w: Floats, sigma: float, z: Floats, theta: Floats) -> None:
     """Overwrite theta by θ̃ = U⁻¹(w + σz), the posterior mean if σ is 0.
 
     w is U⁻ᵀA'b, or a part of it, and theta the rest of it, or 0.
     """
     for k in range(theta.shape[0]):
         theta[k] += w[k] + sigma * z[k]
-    solve(U, theta)
+    solve_upper(U, theta)
 
 
-@inlined
-def draw_weight(M: float, Ab: float, sigma: float, z: float) -> float:
+@jit_inline
+def draw_posterior_scalar(M: float, Ab: float, sigma: float, z: float) -> float:
     """The same for one weight: A'A + λσ² is the number M, and A'b another."""
     return Ab / M + sigma / math.sqrt(M) * z
 
 
-def draw_blocks(U: Array, w: Floats, sigma: float, z: Floats) -> Floats:
+def draw_posterior_blocks(U: Array, w: Floats, sigma: float, z: Floats) -> Floats:
     """The same for blocks of many weights, by BLAS: (B, d) arrays w and z give B·d weights; U has a
     factor for each block, in Fortran's order."""
     return np.concatenate([dtrsv(one, x) for one, x in zip(U, w + sigma * z, strict=True)])
 
 
-@inlined
-def noise(rng: Generator) -> float:
+@jit_inline
+def sample_noise(rng: Generator) -> float:
     """One number of z: the law of the noise, for every algorithm."""
     return rng.standard_normal()
 
@@ -139,7 +139,7 @@ def fill_noise(rng: Generator, z: Floats) -> None:
     """Fill z, of any shape, with noise."""
     flat = z.reshape(z.size)
     for k in range(z.size):
-        flat[k] = noise(rng)
+        flat[k] = sample_noise(rng)
 
 
 @jit
@@ -168,7 +168,7 @@ def suggest_parameters(
     or features the posterior of the values is the same.
 
     σ is the noise in a target. The guide's table of choices says where
-    :func:`rlsvi_core.rlsvi.bootstrap`, which has none, is better, and on which problems that was
+    :func:`rlsvi_core.agents.bootstrap`, which has none, is better, and on which problems that was
     measured.
 
     Parameters
@@ -191,20 +191,20 @@ def suggest_parameters(
     >>> suggest_parameters((90, 100))
     (0.0001, 0.5)
     """
-    low, high = checks.pair("value_range", value_range)
-    checks.positive(feature_norm=feature_norm)
+    low, high = checks.check_bounds("value_range", value_range)
+    checks.check_positive(feature_norm=feature_norm)
     V = max(high, 0.0) - min(low, 0.0)
     hint = "Choose other units of reward: lam is one over its square."
-    checks.between("the width of value_range and 0", V, 1e-49, 1e49, hint=hint)
-    return (feature_norm / V) * (feature_norm / V), SHARE * V
+    checks.check_range("the width of value_range and 0", V, 1e-49, 1e49, hint=hint)
+    return (feature_norm / V) * (feature_norm / V), SIGMA_PER_UNIT_RANGE * V
 
 
 def check_ridge(square: float, ridge: float, before: float = 0.0) -> None:
     """Refuse a λσ² with which sums lose the digits of the values, or say how many they lose, beside
     the largest row of features, squared; before, the largest was another."""
     found = f"lam * sigma^2 is {ridge:g}, and the largest row of features, squared, {square:g}"
-    if ridge < LEAST_RIDGE * square:
-        checks.fail(f"{found}; its share must be at least {LEAST_RIDGE:g}. Raise lam or sigma.")
+    if ridge < MIN_RIDGE * square:
+        checks.fail(f"{found}; its share must be at least {MIN_RIDGE:g}. Raise lam or sigma.")
     if SAFE_RIDGE * before <= ridge < SAFE_RIDGE * square:
         checks.warn(f"{found}; below a share of {SAFE_RIDGE:g} first values lose digits.")
 
@@ -229,8 +229,8 @@ class GaussianPosterior:
     """
 
     def __init__(self, K: int, lam: float = 1.0, sigma: float = 1.0) -> None:
-        checks.positive(lam=lam, sigma=sigma)
-        self.K = checks.whole("K", K, 1, hint="K counts features.")
+        checks.check_positive(lam=lam, sigma=sigma)
+        self.K = checks.check_integer("K", K, 1, hint="K counts features.")
         self.lam = float(lam)
         self.sigma = float(sigma)
         self.n = 0  # rows so far
@@ -243,8 +243,8 @@ class GaussianPosterior:
 
     def add_rows(self, A: Any, b: Any) -> "GaussianPosterior":
         """Take in the observations b = Aθ + noise, a row φ of A each; returns itself."""
-        b = checks.array("b", b, (np.size(b),), hint="It has one target a row.")
-        A = checks.array("A", A, (b.size, self.K))
+        b = checks.check_array("b", b, (np.size(b),), hint="It has one target a row.")
+        A = checks.check_array("A", A, (b.size, self.K))
         rows = np.column_stack([A, b])
         self.residual += _add_rows(self._U, rows)
         self.n += len(rows)
@@ -252,23 +252,23 @@ class GaussianPosterior:
 
     def add_row(self, phi: Any, y: float) -> "GaussianPosterior":
         """Take in one observation y = φθ + noise."""
-        return self.add_rows(checks.numbers("phi", phi)[None], [y])
+        return self.add_rows(checks.as_float_array("phi", phi)[None], [y])
 
     @property
     def mean(self) -> Floats:
         """θ̄."""
-        return self._drawn(0.0, np.zeros(self.K))
+        return self._solve_draw(0.0, np.zeros(self.K))
 
     def sample(self, rng: Any = None) -> Floats:
         """One draw θ̃ = θ̄ + σ U⁻¹ z."""
         z = np.empty(self.K)
-        fill_noise(checks.generator(rng), z)
-        return self.draw(z)
+        fill_noise(checks.as_generator(rng), z)
+        return self.draw_with_noise(z)
 
-    def draw(self, z: Floats, sigma: float | None = None) -> Floats:
+    def draw_with_noise(self, z: Floats, sigma: float | None = None) -> Floats:
         """The draw that noise z of one's own gives, by this σ or another."""
-        z = checks.array("z", z, (self.K,), hint="Pass rng.standard_normal(K).")
-        return self._drawn(self.sigma if sigma is None else sigma, z)
+        z = checks.check_array("z", z, (self.K,), hint="Pass rng.standard_normal(K).")
+        return self._solve_draw(self.sigma if sigma is None else sigma, z)
 
     @property
     def precision(self) -> Floats:
@@ -281,10 +281,10 @@ class GaussianPosterior:
         """Σ, for looking at; the algorithms never need it."""
         root = self.sigma * np.eye(self.K)
         for column in root:
-            solve(self._U, column)
+            solve_upper(self._U, column)
         return np.asarray(root.T @ root)
 
-    def _drawn(self, sigma: float, z: Floats) -> Floats:
+    def _solve_draw(self, sigma: float, z: Floats) -> Floats:
         theta = np.zeros(self.K)
-        draw(self._U, self._U[:, self.K], sigma, z, theta)
+        fill_posterior_draw(self._U, self._U[:, self.K], sigma, z, theta)
         return theta

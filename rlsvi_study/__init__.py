@@ -11,7 +11,7 @@ class StudyError(Exception):
 
 class Topic(NamedTuple):
     """What a topic offers, in order. Its ``__init__`` says it, because its modules take seconds to
-    import: ``runs`` has an experiment for each table, ``claims`` a judge for each claim."""
+    import: ``experiments`` has one for each table, ``claims`` a judge for each claim."""
 
     tables: tuple[str, ...] = ()
     figures: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # of the paper: from which tables

@@ -23,7 +23,7 @@ TABLES = {name: topic for topic, has in TOPICS.items() for name in has.tables}
 FIGURES = {name: tables for has in TOPICS.values() for name, tables in has.figures.items()}
 
 
-def _module(name: str) -> Any:
+def _import_module(name: str) -> Any:
     return import_module(f".{name}", __package__)
 
 
@@ -31,7 +31,7 @@ class _Experiments(Mapping[str, Any]):
     """The experiments of all topics, by name."""
 
     def __getitem__(self, name: str) -> Any:
-        return _module(f"{TABLES[name]}.runs").EXPERIMENTS[name]
+        return _import_module(f"{TABLES[name]}.experiments").EXPERIMENTS[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)
@@ -48,10 +48,10 @@ class Study(NamedTuple):
     figures: Mapping[str, tuple[str, ...]]  # the paper's, and the tables they are drawn from
 
 
-THE_PAPERS = Study(EXPERIMENTS, FIGURES)
+PAPER_STUDY = Study(EXPERIMENTS, FIGURES)
 
 
-def study(file: Path) -> Study:
+def load_user_study(file: Path) -> Study:
     """What a user's own file defines as EXPERIMENTS.
 
     Its module is not kept under a name, so its functions travel to workers with all they use.
@@ -98,16 +98,16 @@ def study(file: Path) -> Study:
     return Study(experiments, {})
 
 
-def claims(sections: Collection[str] = ()) -> dict[str, "Claim"]:
+def load_claims(sections: Collection[str] = ()) -> dict[str, "Claim"]:
     """The claims of these sections of the paper, or all, in its order; within a section, as written."""
     from .judging.register import REGISTER, SECTIONS
 
     sections = sections or SECTIONS
     for topic, has in TOPICS.items():
         if not set(sections).isdisjoint(has.claims):
-            _module(f"{topic}.claims")
+            _import_module(f"{topic}.claims")
     if "1" in sections:
-        _module("overall")
+        _import_module("overall")
     return {
         id: claim
         for section in SECTIONS

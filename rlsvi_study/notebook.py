@@ -23,18 +23,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from rlsvi_core import Agent
-from rlsvi_core.checks import fail
+from rlsvi_core.runtime.checks import fail
 
 from . import engine, style
 from .catalogue import EXPERIMENTS
-from .chain.runs import rewarded_episodes
+from .chain.experiments import rewarded_episodes
 from .engine import grid
 from .engine import streams as streams
-from .engine.compare import differs
+from .engine.compare import unequal_cells
 from .engine.experiment import Task
 
 CLONE = Path(__file__).parents[1]  # has the stored tables, unless the package was installed alone
-SHORTER = "budget"  # the argument that stops a run which has not learned
+LENGTH_ARGUMENT = "budget"  # the argument that stops a run which has not learned
 _told: set[str] = set()  # what is said once
 
 plt.rcParams.update(style.STYLE | {"figure.figsize": (style.WIDTH, 3.8)})
@@ -55,7 +55,7 @@ def sweep(run: Callable[..., Any], seeds: Iterable[int], /, **axes: Any) -> pd.D
     tasks = [Task(cell, int(seed)) for cell in grid(**lists) for seed in seeds]
     if not tasks:
         fail("a sweep needs a seed, and a value of each axis; there is an empty list among them.")
-    runs = (task.labelled(run(seed=task.seed, **task.cell)) for task in tasks)
+    runs = (task.label_rows(run(seed=task.seed, **task.cell)) for task in tasks)
     return pd.DataFrame([row for rows in runs for row in rows])
 
 
@@ -74,10 +74,12 @@ def play_until(
 
 def stored(name: str, **where: Any) -> pd.DataFrame:
     """Return the stored runs of a table, at full scale, that have the given settings."""
-    settings = _settings(name)
+    settings = _stored_settings(name)
     for setting, has in settings.items():
         if setting in where and where[setting] not in has:
-            fail(f"{name} has {_listed(setting, has)}; {setting} = {where[setting]} is not stored.")
+            fail(
+                f"{name} has {_format_values(setting, has)}; {setting} = {where[setting]} is not stored."
+            )
     if unknown := where.keys() - settings.keys():
         fail(f"the settings of {name} are {', '.join(settings)}; {min(unknown)} is none of them.")
     table = _read(name)
@@ -96,18 +98,18 @@ def stored_like(
     Where there are none, say so and return no row. Instead of live runs, settings may be given.
     """
     live = pd.DataFrame([live]) if isinstance(live, Mapping) else live
-    settings, free = _settings(name), {"seed", "every", over, *_cuts(name)}
+    settings, free = _stored_settings(name), {"seed", "every", over, *_length_settings(name)}
     where = {}
     for setting in settings.keys() & set(live) - free:
         if live[setting].nunique() > 1:
             fail(f"the live runs have several values of {setting}; pass those of one at a time.")
         where[setting] = live[setting].iloc[0]
-    edited = _missing(settings, live[list(where)])
+    edited = _describe_missing(settings, live[list(where)])
     table = pd.DataFrame() if edited else stored(name, **where)
     if edited:
-        _say(f"nothing stored for {edited}: {name} has no such runs")
+        _print_once(f"nothing stored for {edited}: {name} has no such runs")
     for axis in set(EXPERIMENTS[name].scales["paper"].grid[0]) - free - where.keys():
-        fail(f"{name} has {_listed(axis, settings[axis])}; say which, by a column {axis}.")
+        fail(f"{name} has {_format_values(axis, settings[axis])}; say which, by a column {axis}.")
     return table if len(table) else live.iloc[:0]
 
 
@@ -116,12 +118,14 @@ def count_equal(live: pd.DataFrame, name: str) -> None:
 
     A shorter run is compared over its beginning.
     """
-    settings, table = _settings(name), _read(name)
+    settings, table = _stored_settings(name), _read(name)
     if table.empty:
         return
-    known = live[[column for column in live if column in settings and column not in _cuts(name)]]
+    known = live[
+        [column for column in live if column in settings and column not in _length_settings(name)]
+    ]
     here = np.logical_and.reduce([known[column].isin(settings[column]) for column in known])
-    edited = _missing(settings, known)
+    edited = _describe_missing(settings, known)
     if not here.any():
         print(f"nothing stored for {edited}: nothing to compare")
         return
@@ -134,16 +138,16 @@ def count_equal(live: pd.DataFrame, name: str) -> None:
     equal = both.found.to_numpy() == "both"
     for column in set(ours) & set(table) - {*label}:
         old, new = both[column].to_numpy(object), ours[column].to_numpy(object)
-        if SHORTER in ours and column != "censored":
-            old = np.minimum(old, ours[SHORTER].to_numpy(object))
-        elif SHORTER in ours:
-            old = np.where(ours[SHORTER] < settings[SHORTER][0], new, old)
-        equal = equal & ~differs(old, new).astype(bool)
+        if LENGTH_ARGUMENT in ours and column != "censored":
+            old = np.minimum(old, ours[LENGTH_ARGUMENT].to_numpy(object))
+        elif LENGTH_ARGUMENT in ours:
+            old = np.where(ours[LENGTH_ARGUMENT] < settings[LENGTH_ARGUMENT][0], new, old)
+        equal = equal & ~unequal_cells(old, new).astype(bool)
     rest = f"; nothing stored for {edited}" if edited else ""
     print(f"{equal.sum()} of {len(ours)} live rows equal the stored ones{rest}")
 
 
-def _settings(name: str) -> dict[str, list[Any]]:
+def _stored_settings(name: str) -> dict[str, list[Any]]:
     """The values of every setting of a stored table."""
     if name not in EXPERIMENTS:
         fail(f"the stored tables are {', '.join(EXPERIMENTS)}; there is no {name!r}.")
@@ -155,21 +159,23 @@ def _settings(name: str) -> dict[str, list[Any]]:
     return {setting: list(values) for setting, values in found.items()} | {"seed": [*full.seeds]}
 
 
-def _cuts(name: str) -> set[str]:
+def _length_settings(name: str) -> set[str]:
     """The settings that say how long a run may be, where a shorter run is a longer one's beginning."""
-    return {SHORTER, EXPERIMENTS[name].length or SHORTER}
+    return {LENGTH_ARGUMENT, EXPERIMENTS[name].length or LENGTH_ARGUMENT}
 
 
-def _missing(settings: Mapping[str, list[Any]], runs: pd.DataFrame) -> str:
+def _describe_missing(settings: Mapping[str, list[Any]], runs: pd.DataFrame) -> str:
     """What the runs have been given that is not stored: N = 7, K = 3."""
     edited = {
         setting: [value for value in runs[setting].unique() if value not in settings[setting]]
         for setting in runs
     }
-    return ", ".join(_listed(setting, values) for setting, values in edited.items() if values)
+    return ", ".join(
+        _format_values(setting, values) for setting, values in edited.items() if values
+    )
 
 
-def _listed(setting: str, values: list[Any]) -> str:
+def _format_values(setting: str, values: list[Any]) -> str:
     texts = [str(value) for value in values]
     if len(texts) > 12:
         texts[5:-2] = ["…"]
@@ -181,14 +187,14 @@ def _read(name: str) -> pd.DataFrame:
     here = Path.cwd()
     for folder in (here, *here.parents, CLONE):
         if (folder / "results" / f"{name}.csv").is_file():
-            return engine.load(EXPERIMENTS[name], folder=folder / "results")
+            return engine.load_table(EXPERIMENTS[name], folder=folder / "results")
     if "stored" not in _told:
         print("no folder 'results' with the stored runs here: pictures have the live ones alone")
     _told.add("stored")
     return pd.DataFrame(columns=[*EXPERIMENTS[name].scales["paper"].grid[0], "seed"])
 
 
-def _say(line: str) -> None:
+def _print_once(line: str) -> None:
     """Print a line, once a figure."""
     said = plt.gcf().__dict__.setdefault("_said", set()) if plt.get_fignums() else set()
     if line not in said:
@@ -213,9 +219,9 @@ def band(
     if table.empty:
         return
     low, median, high = (table.groupby(x)[y].quantile(share) for share in (0.1, 0.5, 0.9))
-    ax.fill_between(low.index, low, high, color=_colour(look), alpha=0.15, lw=0)
-    label = label or f"{_name(look)}, {table.seed.nunique()} stored"
-    ax.plot(median, color=_colour(look), lw=1, dashes=(4, 3), label=label)
+    ax.fill_between(low.index, low, high, color=_line_colour(look), alpha=0.15, lw=0)
+    label = label or f"{_line_label(look)}, {table.seed.nunique()} stored"
+    ax.plot(median, color=_line_colour(look), lw=1, dashes=(4, 3), label=label)
 
 
 def lines(
@@ -227,12 +233,12 @@ def lines(
     ax: Axes | None = None,
 ) -> None:
     """Draw each live run as a line, in the look of an agent."""
-    ax, label = ax or plt.gca(), label or f"{_name(look)}, {live.seed.nunique()} live"
+    ax, label = ax or plt.gca(), label or f"{_line_label(look)}, {live.seed.nunique()} live"
     for i, (_, run) in enumerate(live.groupby("seed")):
         ax.plot(
             run[x],
             run[y],
-            color=_colour(look),
+            color=_line_colour(look),
             ls=style.LINE.get(look, "-"),
             label="_" * (i > 0) + label,
         )
@@ -247,10 +253,10 @@ def dots(
     ax: Axes | None = None,
 ) -> None:
     """Draw each live run as a dot, and their medians as a line."""
-    ax, label = ax or plt.gca(), label or f"{_name(look)}, {live.seed.nunique()} live"
+    ax, label = ax or plt.gca(), label or f"{_line_label(look)}, {live.seed.nunique()} live"
     mark, median = style.MARK.get(look, "o"), live.groupby(x)[y].median()
-    ax.plot(live[x], live[y], mark, color=_colour(look), alpha=0.6, mew=0)
-    ax.plot(median, mark + "-", color=_colour(look), ms=0, label=label)
+    ax.plot(live[x], live[y], mark, color=_line_colour(look), alpha=0.6, mew=0)
+    ax.plot(median, mark + "-", color=_line_colour(look), ms=0, label=label)
 
 
 def finish(
@@ -269,7 +275,7 @@ def finish(
     for one in ax.figure.axes:
         for axis, (low, high) in ((one.xaxis, one.get_xlim()), (one.yaxis, one.get_ylim())):
             if 1000 <= high <= 1e7 or (axis.get_scale() == "log" and 1 <= low < high <= 1e7):
-                axis.set_major_formatter(style.digits)
+                axis.set_major_formatter(style.format_integer)
     found = ax.get_legend_handles_labels()
     if legend.startswith("outside"):
         ax.figure.legend(*found, loc=legend, ncols=2)
@@ -278,10 +284,10 @@ def finish(
     plt.show()
 
 
-def _colour(look: str) -> Any:
+def _line_colour(look: str) -> Any:
     """An agent's colour, darkened to a contrast of 3:1 with white; or any of matplotlib's."""
-    return style.ink(style.COLOUR.get(look, look), contrast=3)
+    return style.readable_colour(style.COLOUR.get(look, look), contrast=3)
 
 
-def _name(look: str) -> str:
+def _line_label(look: str) -> str:
     return style.NAME.get(look, "runs")

@@ -3,29 +3,29 @@
 import numpy as np
 
 from .chain.dithering import arrival_probability
-from .chain.runs import EXPERIMENTS as CHAIN
-from .chain.runs import learning_time, learning_times
-from .engine import Tables
+from .chain.experiments import EXPERIMENTS as CHAIN
+from .chain.experiments import learning_times, median_learning_time
+from .engine import StoredTables
 from .judging.outcomes import (
     DEPENDS,
     FAILS,
     HOLDS,
-    Judged,
-    agreed,
-    decided,
-    jointly,
-    measured,
-    ratio,
+    Judgement,
+    combine_parts,
+    combine_readings,
+    paired_ratio,
+    verdict_if_all,
+    verdict_of_interval,
 )
 from .judging.register import Frames, claim
 from .judging.thresholds import CHOSEN, Limits
 from .recommender.claims import DITHERING, final_regret
-from .recommender.runs import BOLTZMANN, PAPER_ETAS
-from .recommender.runs import EXPERIMENTS as RECOMMENDER
-from .tetris.claims import RULES, each_agent, finals, times
-from .tetris.runs import EXPERIMENTS as TETRIS
+from .recommender.experiments import BOLTZMANN, PAPER_ETAS
+from .recommender.experiments import EXPERIMENTS as RECOMMENDER
+from .tetris.claims import RULE_TABLES, by_rule_and_agent, final_scores, score_ratio
+from .tetris.experiments import EXPERIMENTS as TETRIS
 
-STORED = Tables({**CHAIN, **RECOMMENDER, **TETRIS})
+STORED = StoredTables({**CHAIN, **RECOMMENDER, **TETRIS})
 
 
 @claim(
@@ -37,7 +37,7 @@ STORED = Tables({**CHAIN, **RECOMMENDER, **TETRIS})
     on="reading",
     main=True,
 )
-def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """The results demonstrate that RLSVI is dramatically more efficient than LSVI with dithering.
 
     whether each of the three studies must show it: on the chain {learned[rlsvi]} of {seeds} runs
@@ -53,40 +53,46 @@ def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     runs, study = tables["fig2a"], tables["recommender"]
     seeds = runs.seed.nunique()
     learned = np.isfinite(learning_times(runs)).groupby("agent").sum().to_dict()
-    on_chain = decided(learned["rlsvi"] >= limits["learns"] * seeds, learned["epsilon-greedy"] == 0)
+    on_chain = verdict_if_all(
+        learned["rlsvi"] >= limits["learns"] * seeds, learned["epsilon-greedy"] == 0
+    )
     regret = final_regret(study, "rlsvi")
     rivals = tables["recommender-rivals"]
     engine = {
-        "boltzmann": min(ratio(final_regret(study, BOLTZMANN[eta]), regret) for eta in PAPER_ETAS),
-        "epsilon": ratio(final_regret(rivals, DITHERING["epsilon"]), final_regret(rivals, "rlsvi")),
+        "boltzmann": min(
+            paired_ratio(final_regret(study, BOLTZMANN[eta]), regret) for eta in PAPER_ETAS
+        ),
+        "epsilon": paired_ratio(
+            final_regret(rivals, DITHERING["epsilon"]), final_regret(rivals, "rlsvi")
+        ),
     }
     scores = {
-        rule: times(found["rlsvi"], found["lsvi"])
-        for rule, found in each_agent(finals, tables).items()
-        if RULES[rule].admitted
+        rule: score_ratio(found["rlsvi"], found["lsvi"])
+        for rule, found in by_rule_and_agent(final_scores, tables).items()
+        if RULE_TABLES[rule].admitted
     }
     each = {
         "chain": on_chain,
-        "engine": jointly(
+        "engine": combine_parts(
             {
-                agent: measured(one.low, one.high, limits["much more"])
+                agent: verdict_of_interval(one.low, one.high, limits["much more"])
                 for agent, one in engine.items()
             }
         ),
-        "Tetris": agreed(
+        "Tetris": combine_readings(
             {
-                rule: measured(one.low, one.high, limits["much better"])
+                rule: verdict_of_interval(one.low, one.high, limits["much better"])
                 for rule, one in scores.items()
             }
         ),
     }
-    some = decided(HOLDS in each.values())
-    return Judged(
-        agreed({"some study": some, "each study": jointly(each)}),
+    some = verdict_if_all(HOLDS in each.values())
+    return Judgement(
+        combine_readings({"some study": some, "each study": combine_parts(each)}),
         {
             "learned": learned,
             "seeds": seeds,
-            "time": learning_time(runs, "rlsvi"),
+            "time": median_learning_time(runs, "rlsvi"),
             "dithering": np.log(2) / arrival_probability(50),
             "engine": engine,
             "scores": scores,
@@ -102,7 +108,7 @@ def dramatic_gains(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     verdict=FAILS,
     main=True,
 )
-def optimal_up_to_logarithms() -> Judged:
+def optimal_up_to_logarithms() -> Judgement:
     """The regret bound of Theorem 1 matches the worst-case lower bound up to logarithms.
 
     It is a factor √H above: the lower bound cited is Ω(√(DSAT)) with a diameter D (Jaksch et al.
@@ -114,7 +120,7 @@ def optimal_up_to_logarithms() -> Judged:
     √(H³SAT), but their T counts episodes; the paper's counts periods. Theorem 1 bounds an average
     over MDPs, not the worst case.
     """
-    return Judged(FAILS, {})
+    return Judgement(FAILS, {})
 
 
 @claim(
@@ -125,7 +131,7 @@ def optimal_up_to_logarithms() -> Judged:
     verdict=DEPENDS,
     on="reading",
 )
-def nearly_optimal() -> Judged:
+def nearly_optimal() -> Judgement:
     """The upper bound on RLSVI's expected regret demonstrates near-optimality in tabula rasa
     learning.
 
@@ -135,4 +141,4 @@ def nearly_optimal() -> Judged:
     Theorem 1 has a verdict of its own (5.theorem1).
     """
     readings = {"in S, A and T": HOLDS, "up to logarithms": FAILS}
-    return Judged(agreed(readings), {})
+    return Judgement(combine_readings(readings), {})

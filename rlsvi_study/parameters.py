@@ -23,20 +23,20 @@ def theorem1_parameters(prior: DirichletPrior) -> tuple[float, float]:
     return float((prior.m_R + prior.m_P).max()), math.sqrt(prior.shape[0] ** 2 + 1)
 
 
-def enough_variance(H: Any) -> Any:
+def min_sigma2(H: Any) -> Any:
     """The least σ² for which Lemma 2 is proved."""
     return (1 + (H - 1) ** 2) / 4
 
 
-def enough_sigma(H: Any) -> Any:
-    return np.sqrt(enough_variance(H))
+def min_sigma(H: Any) -> Any:
+    return np.sqrt(min_sigma2(H))
 
 
-def least_parameters(prior: DirichletPrior) -> tuple[float, float]:
+def minimal_parameters(prior: DirichletPrior) -> tuple[float, float]:
     """The smallest (λ, σ) with which Theorem 1 is proved: λσ² = max(m_R, m_P), and this σ².
 
-    >>> least_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 4))
+    >>> minimal_parameters(DirichletPrior.symmetric(2, 3, 2, alpha_R=0.5, alpha_P=1 / 4))
     (2.0, 0.7071067811865476)
     """
-    sigma2 = enough_variance(prior.shape[0])
+    sigma2 = min_sigma2(prior.shape[0])
     return float(max(prior.m_R.max(), prior.m_P.max())) / sigma2, math.sqrt(sigma2)

@@ -17,15 +17,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from . import StudyError
-from .engine import Experiment, Plot, load
-from .judging.intervals import student
-from .judging.register import typeset
-from .style import COLOUR, NAME, STYLE, digits, ink
+from .engine import Experiment, Plot, load_table
+from .judging.intervals import student_ends
+from .judging.register import typeset_numbers
+from .style import COLOUR, NAME, STYLE, format_integer, readable_colour
 
 SYMBOLS = {"lam": "λ", "sigma": "σ", "rho": "ρ", "gamma": "γ"}
 SUMMARIES: dict[str, tuple[str, dict[str, Any]]] = {
     "median": ("median and 10–90%", {"estimator": "median", "errorbar": ("pi", 80)}),
-    "mean": ("mean and 95% interval", {"estimator": "mean", "errorbar": student}),
+    "mean": ("mean and 95% interval", {"estimator": "mean", "errorbar": student_ends}),
     "runs": ("each run", {}),
 }
 SIZES = {name: 10 for name in STYLE if name.endswith(("labelsize", "fontsize", "font.size"))}
@@ -34,7 +34,7 @@ WIDTH, PANEL = 8.0, 2.7  # inches; a panel's height
 FEW = 6  # lines that dashes and bands can tell apart
 
 
-class Part(NamedTuple):
+class TablePart(NamedTuple):
     """One table of a picture, and the rows that are drawn: with a text for the line, the panel and
     the row of the picture in which each is."""
 
@@ -65,28 +65,28 @@ class Part(NamedTuple):
         return 1.2 + down + 0.1 * len(self.lines)
 
 
-def call(name: str, value: Any) -> str:
+def format_setting(name: str, value: Any) -> str:
     """A setting in words: λ = 0.1, or the rule “top row”."""
     if isinstance(value, str):
         return f"{name} “{value}”"
     if not isinstance(value, (bool, np.bool_)) and isinstance(value, (int, float, np.number)):
         number = float(value)
         whole = number.is_integer() and abs(number) < 1e7
-        value = digits(number) if whole else typeset(f"{number:g}")
+        value = format_integer(number) if whole else typeset_numbers(f"{number:g}")
     return f"{SYMBOLS.get(name, name)} = {value}"
 
 
-def unbroken(text: str) -> str:
+def keep_on_one_line(text: str) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def tell_apart(table: pd.DataFrame, names: Sequence[str], width: int, quote: bool) -> pd.Series:
+def label_settings(table: pd.DataFrame, names: Sequence[str], width: int, quote: bool) -> pd.Series:
     """Texts by which runs of these settings are told apart."""
     agents = NAME if set(table.get("agent", ())) <= NAME.keys() else {}
 
     def say(cell: dict[str, Any]) -> str:
         texts = [
-            call(name, value)
+            format_setting(name, value)
             if quote or not isinstance(value, str)
             else agents.get(value, value)
             if name == "agent"
@@ -94,7 +94,11 @@ def tell_apart(table: pd.DataFrame, names: Sequence[str], width: int, quote: boo
             for name, value in cell.items()
         ]
         text = ", ".join(texts)
-        return text if len(text) <= width else textwrap.fill(", ".join(map(unbroken, texts)), width)
+        return (
+            text
+            if len(text) <= width
+            else textwrap.fill(", ".join(map(keep_on_one_line, texts)), width)
+        )
 
     cells = table[list(names)].drop_duplicates()
     texts = {tuple(cell.values()): say(cell) for cell in cells.to_dict("records")}
@@ -103,7 +107,7 @@ def tell_apart(table: pd.DataFrame, names: Sequence[str], width: int, quote: boo
     )
 
 
-def select(experiment: Experiment, scale: str, plot: Plot, table: pd.DataFrame) -> Part:
+def select_rows(experiment: Experiment, scale: str, plot: Plot, table: pd.DataFrame) -> TablePart:
     """What is drawn of a table; refused if it does not have what the plot names, or if runs with
     different settings would be one."""
     axes = list(dict.fromkeys(name for cell in experiment.scales[scale].grid for name in cell))
@@ -143,14 +147,14 @@ def select(experiment: Experiment, scale: str, plot: Plot, table: pd.DataFrame) 
         first = table.groupby([*axes, "seed"], dropna=False).head(1)
         table = pd.concat([first.assign(**dict.fromkeys(numbers, 0)), table], ignore_index=True)
     table = table.assign(
-        _line=tell_apart(table, plot.lines, 60, False) if plot.lines else "",
-        _panel=tell_apart(table, plot.panels, 48, True) if plot.panels else "",
-        _row=tell_apart(table, rows, 40, False) if rows else "",
+        _line=label_settings(table, plot.lines, 60, False) if plot.lines else "",
+        _panel=label_settings(table, plot.panels, 48, True) if plot.panels else "",
+        _row=label_settings(table, rows, 40, False) if rows else "",
     )
-    return Part(experiment, scale, plot, axes, table, ends)
+    return TablePart(experiment, scale, plot, axes, table, ends)
 
 
-def read(experiment: Experiment, scale: str, figure: str) -> Part:
+def read_part(experiment: Experiment, scale: str, figure: str) -> TablePart:
     """A stored table, drawn as it says of this figure, or else of itself."""
     plot = experiment.figures.get(figure, experiment.plot)
     if plot is None:
@@ -158,10 +162,10 @@ def read(experiment: Experiment, scale: str, figure: str) -> Part:
             f"{experiment.name} does not say how it is drawn. Add plot=Plot(x=…, y=…) to its table; "
             f"Plot is in rlsvi_study.engine."
         )
-    return select(experiment, scale, plot, load(experiment, scale))
+    return select_rows(experiment, scale, plot, load_table(experiment, scale))
 
 
-def describe(part: Part) -> str:
+def part_title(part: TablePart) -> str:
     """The title: which table, what is fixed in its runs, how many there are, and what is drawn."""
     arguments = signature(part.experiment.run).parameters.values()
     fixed = {one.name: one.default for one in arguments if one.default is not one.empty}
@@ -169,20 +173,20 @@ def describe(part: Part) -> str:
     fixed |= {name: part.table[name].iloc[0] for name in part.axes}
     several = {name for name in part.axes if part.table[name].nunique() > 1}
     said = [
-        call(name, value)
+        format_setting(name, value)
         for name, value in fixed.items()
         if name not in {"every", *several} and isinstance(value, (int, float, str, np.number))
         if not isinstance(value, bool)
     ]
     what = SUMMARIES[part.plot.show][0]
     what = what if part.ends or len(part.lines) <= FEW else what.partition(" and ")[0]
-    said += [call("seeds", part.seeds), what]
-    setting = "; ".join(unbroken(text) for text in said)
+    said += [format_setting("seeds", part.seeds), what]
+    setting = "; ".join(keep_on_one_line(text) for text in said)
     title = f"{part.experiment.name}: {part.experiment.title}"
     return "\n".join(line for text in (title, setting) for line in textwrap.wrap(text, 92))
 
 
-def choose_look(part: Part) -> dict[str, Any]:
+def choose_look(part: TablePart) -> dict[str, Any]:
     """Colours, and dashes if they are few, of the lines: those of the book for agents."""
     lines, agents = part.lines, {name: agent for agent, name in NAME.items()}
     if not lines:
@@ -193,13 +197,15 @@ def choose_look(part: Part) -> dict[str, Any]:
         texts = part.table[part.plot.lines[0]].dtype.kind not in "iuf"
         colours = sns.color_palette("colorblind", len(lines))
         if len(lines) > FEW or not texts:
-            colours = [tuple(ink(one)) for one in sns.color_palette("viridis", len(lines))]
+            colours = [
+                tuple(readable_colour(one)) for one in sns.color_palette("viridis", len(lines))
+            ]
     palette = dict(zip(lines, colours, strict=True))
     palette |= {"rlsvi": COLOUR["rlsvi"]} if "rlsvi" in palette else {}
     return {"hue": "_line", "hue_order": lines, "palette": palette}
 
 
-def fill(ax: Axes, part: Part, own: pd.DataFrame) -> None:
+def draw_panel(ax: Axes, part: TablePart, own: pd.DataFrame) -> None:
     """One panel."""
     plot, lines, look = part.plot, part.lines, choose_look(part)
     summary = SUMMARIES[plot.show][1]
@@ -227,7 +233,7 @@ def fill(ax: Axes, part: Part, own: pd.DataFrame) -> None:
     often = own.groupby([mark, "_line"])[measured].quantile(0.9)
     if limit is not None and often.max() >= limit:
         line = ax.axvline if up == "_row" else ax.axhline
-        line(limit, color="0.4", lw=1, ls=":", label=f"stopped at {digits(limit)}")
+        line(limit, color="0.4", lw=1, ls=":", label=f"stopped at {format_integer(limit)}")
     ax.set(title=own["_panel"].iloc[0], xlabel=plot.xlabel or SYMBOLS.get(across, across))
     ax.set(ylabel="" if up == "_row" else plot.ylabel or SYMBOLS.get(up, up))
 
@@ -240,19 +246,19 @@ def make_logarithmic(ax: Axes, log: str) -> None:
         if high < 100 * low:
             along = getattr(ax, f"{axis}axis")
             along.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
-            along.set_major_formatter(lambda x, _: typeset(f"{x:g}"))
+            along.set_major_formatter(lambda x, _: typeset_numbers(f"{x:g}"))
             along.set_minor_formatter(NullFormatter())
 
 
-def compose(figure: Any, part: Part) -> None:
+def draw_part(figure: Any, part: TablePart) -> None:
     """One table: its panels, two to a line, a legend below and a title above."""
-    figure.suptitle(describe(part), fontsize=10, x=0.01, ha="left")
+    figure.suptitle(part_title(part), fontsize=10, x=0.01, ha="left")
     panels, rows = part.panels, isinstance(part.plot.y, tuple)
     down, across = -(-len(panels) // 2), min(len(panels), 2)
     grid = figure.subplots(down, across, squeeze=False, sharex=not rows, sharey=True)
     named: dict[str, Any] = {}
     for ax, panel in zip(grid.flat, panels, strict=False):
-        fill(ax, part, part.table[part.table["_panel"] == panel])
+        draw_panel(ax, part, part.table[part.table["_panel"] == panel])
         handles, labels = ax.get_legend_handles_labels()
         named |= dict(zip(labels, handles, strict=True))
         if ax.get_legend():
@@ -267,11 +273,11 @@ def compose(figure: Any, part: Part) -> None:
 
 
 @plt.rc_context(STYLE | SIZES | {"figure.dpi": 150})
-def draw(parts: Sequence[Part]) -> Figure:
+def draw_tables(parts: Sequence[TablePart]) -> Figure:
     """A picture of some tables, one below the other."""
     heights = [part.height for part in parts]
     figure = plt.figure(figsize=(WIDTH, sum(heights)))
     below = figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)
     for place, part in zip(below.flat, parts, strict=True):
-        compose(place, part)
+        draw_part(place, part)
     return figure

@@ -6,8 +6,8 @@ opaque white, legible on a dark page. A figure is as wide as the page's column, 
 pixels, and has two pixels for each of them. A phone shows it at half its size, so letters have 13
 points, which are 9 pixels there.
 Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents their look, ``BAND`` is a
-median with its spread, ``three`` draws given intervals. Seaborn estimates on the scale of the axis
-it finds: draw first, make an axis logarithmic after.
+median with its spread, ``interval_rows`` draws given intervals. Seaborn estimates on the scale of
+the axis it finds: draw first, make an axis logarithmic after.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from .judging.intervals import student
-from .judging.register import typeset
+from .judging.intervals import student_ends
+from .judging.register import typeset_numbers
 
 AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each
     "rlsvi": ("#0072B2", (), "o", "RLSVI"),
@@ -65,13 +65,16 @@ MARK = {agent: mark for agent, (_, _, mark, _) in AGENTS.items()}
 NAME = {agent: name for agent, (_, _, _, name) in AGENTS.items()}
 LINE: dict[str, Any] = {agent: (0, dash) if dash else "-" for agent, dash in DASHES.items()}
 BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES}
-BARS: dict[str, Any] = {"errorbar": student, "err_style": "bars", "err_kws": {"capsize": 2}}
+BARS: dict[str, Any] = {"errorbar": student_ends, "err_style": "bars", "err_kws": {"capsize": 2}}
 BAND: dict[str, Any] = {
     "estimator": "median",
     "errorbar": ("pi", 80),  # over seeds: 10% to 90%
     "err_kws": {"alpha": 0.15, "lw": 0},
 }
-RANGE: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # for what ``three`` gives
+RANGE: dict[str, Any] = {
+    "estimator": "median",
+    "errorbar": ("pi", 100),
+}  # for what ``interval_rows`` gives
 WIDTH = 7.0  # inches
 STYLE = (
     sns.axes_style("ticks")
@@ -108,38 +111,42 @@ STYLE = (
         "figure.constrained_layout.use": True,
     }
 )
-values = partial(sns.color_palette, "viridis")  # so many, for settings and cases, in their order
-styled = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
+sequential_palette = partial(
+    sns.color_palette, "viridis"
+)  # so many, for settings and cases, in their order
+with_style = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
 
 
-def canvas(
+def subplots(
     columns: int = 1, rows: int = 1, *, width: float = WIDTH, height: float = 3.2, **axes: Any
 ) -> tuple[Figure, Any]:
     return plt.subplots(rows, columns, figsize=(width, height), **axes)
 
 
-def panels(count: int, *, height: float = 2.4, **axes: Any) -> tuple[Figure, list[Axes]]:
+def subplot_grid(count: int, *, height: float = 2.4, **axes: Any) -> tuple[Figure, list[Axes]]:
     """A figure and so many axes, two to a row; an odd one leaves the lower right corner free."""
-    fig, grid = canvas(2, rows := -(-count // 2), height=rows * height, squeeze=False, **axes)
+    fig, grid = subplots(2, rows := -(-count // 2), height=rows * height, squeeze=False, **axes)
     for ax in grid.flat[count:]:
         grid[-2, 1].tick_params(labelbottom=True)
         ax.remove()
     return fig, list(grid.flat[:count])
 
 
-def three(cells: pd.DataFrame, middle: str = "median", limit: float = float("inf")) -> pd.DataFrame:
+def interval_rows(
+    cells: pd.DataFrame, middle: str = "median", limit: float = float("inf")
+) -> pd.DataFrame:
     """Low, middle and high of each cell as three rows of ``time``, cut at a limit: their median is
     the middle and their range the interval, so with ``RANGE`` seaborn draws what is given."""
     return cells[["low", middle, "high"]].clip(upper=limit).stack().rename("time").reset_index()
 
 
-def legend(ax: Axes, on: Any = None, **place: Any) -> None:
+def add_legend(ax: Axes, on: Any = None, **place: Any) -> None:
     """A legend, on the axes or their figure, with the names of the book and without a heading."""
     handles, labels = ax.get_legend_handles_labels()
     (on or ax).legend(handles, [NAME.get(label, label) for label in labels], **place)
 
 
-def shades(agent: str, count: int) -> list:
+def agent_shades(agent: str, count: int) -> list:
     """So many shades of an agent's colour, from pale to dark, for settings of that agent."""
     own = COLOUR[agent]
     return sns.blend_palette(
@@ -147,7 +154,7 @@ def shades(agent: str, count: int) -> list:
     )
 
 
-def ink(colour: Any, contrast: float = 4.5) -> np.ndarray:
+def readable_colour(colour: Any, contrast: float = 4.5) -> np.ndarray:
     """A colour, darkened until it has the contrast to white that WCAG asks for: 4.5 for text, 3 for
     lines."""
     rgb = np.array(to_rgb(colour))
@@ -156,7 +163,7 @@ def ink(colour: Any, contrast: float = 4.5) -> np.ndarray:
     return rgb
 
 
-def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
+def label_line_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
     """Names right of the axes at given heights, in given colours, moved apart where they are too
     close. Call it last: it reads the limits and the scale of the axis."""
     size = plt.rcParams["ytick.labelsize"]
@@ -177,19 +184,19 @@ def label_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
             1.02,
             y,
             name,
-            color=ink(ends[name][1]),
+            color=readable_colour(ends[name][1]),
             va="center",
             fontsize=size,
             transform=ax.transAxes,
         )
 
 
-def digits(x: float, _: Any = None) -> str:
+def format_integer(x: float, _: Any = None) -> str:
     """A whole number as the book writes it: 1200, and 10 000 with a narrow space. For ticks too."""
-    return typeset(f"{x:.0f}")
+    return typeset_numbers(f"{x:.0f}")
 
 
-def scientific(x: float) -> str:
+def format_scientific(x: float) -> str:
     """A number for a caption: 1.5 × 10¹⁵."""
     digits, power = f"{x:.1e}".split("e")
     return f"{digits} × 10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

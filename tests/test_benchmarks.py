@@ -66,7 +66,7 @@ def test_three_forms_of_the_recommendation_engine_plan_the_same_weights():
 def test_both_forms_of_tetris_evaluate_the_same_placements():
     game = Tetris(10, 8)
     states = tetris.boards(game, 12)
-    assert tetris.evaluate(game.model, states, *game.buffers()) == tetris.plain_evaluate(
+    assert tetris.evaluate(game.model, states, *game.placement_buffers()) == tetris.plain_evaluate(
         game, states
     )
 
@@ -83,7 +83,7 @@ def test_a_step_is_timed_on_the_steps_that_were_played(capsys):
     assert 0 < plan < play
     assert alone > 0
     counts, rows = (line.split() for line in lines[-2:])
-    assert [counts[0], rows[0]] == ["Counts", "Rows"]
+    assert [counts[0], rows[0]] == ["CountLearner", "RowLearner"]
     assert float(counts[3]) < 1 < 10 < float(rows[3])  # megabytes
 
 

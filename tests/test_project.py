@@ -20,7 +20,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rlsvi_core import machine_code
+from rlsvi_core.runtime import numba_cache
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
@@ -66,19 +66,19 @@ def test_what_is_packed_is_the_two_packages():
 # that is not named is a topic, and a file that is not named serves all topics.
 FLOORS = {
     "rlsvi_core": [
-        {"algorithms", "machine_code"},
-        {"compiled"},
-        {"checks"},
+        {"algorithms", "runtime.numba_cache", "runtime"},
+        {"runtime.compilation"},
+        {"runtime.checks"},
         {"mdp", "regression", "optimism"},
         {"features"},
         {"envs"},
-        {"loop"},
-        {"learner"},
-        {"gymnasium"},
-        {"environment"},
-        {"agent"},
+        {"runtime.loop"},
+        {"learners.base"},
+        {"runtime.gym_adapter"},
+        {"runtime.env_protocol"},
         {"learners"},
-        {"rlsvi"},
+        {"agents"},
+        {"learners.appendix_f"},
         {""},
     ],
     "rlsvi_study": [
@@ -90,6 +90,7 @@ FLOORS = {
         {"overall"},
         {"beyond"},
         {"catalogue"},
+        {"notebook"},
         {"cli"},
         {"__main__"},
     ],
@@ -190,12 +191,12 @@ EXTRAS = {  # the extra that brings a package, and lines the last of which needs
     "flint": (
         "proofs",
         "from rlsvi_core.optimism import *",
-        "normal, beta = Normal.matching(2, 3), Beta(2, 3)",
+        "normal, beta = Normal.matching_beta(2, 3), Beta(2, 3)",
         "estimate_gap(normal.sample(200), beta.sample(200), 0.5)",
         "cdf_crossings(normal, beta), least_variance(beta)",
         "exact_gap(normal, beta, 0.5)",
     ),
-    "gymnasium": ("gym", "import rlsvi_core.gymnasium"),
+    "gymnasium": ("gym", "import rlsvi_core.runtime.gym_adapter"),
 }
 
 
@@ -223,7 +224,7 @@ def test_the_library_loads_no_extra_and_no_study_and_names_what_is_missing():
 
 
 def test_what_the_judges_found_is_read_without_a_topic():
-    code = "import sys; from rlsvi_study.judging import verdicts; verdicts.stored(); print(*sys.modules)"
+    code = "import sys; from rlsvi_study.judging import verdicts; verdicts.load_verdicts(); print(*sys.modules)"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert not [name for name in set(done.stdout.split()) & set(MODULES) if topic(name)]
@@ -257,7 +258,10 @@ def test_a_page_is_in_the_table_of_contents_or_says_that_it_is_not():
 
 
 def test_every_module_of_the_library_has_a_page():
-    inner = {f"rlsvi_core{name}" for name in ("", ".checks", ".compiled", ".machine_code")}
+    inner = {
+        f"rlsvi_core{name}"
+        for name in ("", ".runtime.checks", ".runtime.compilation", ".runtime.numba_cache")
+    }
     pages = {
         name: ROOT / "book/api" / ("/".join(name.split(".")[1:]) + ".md")
         for name in MODULES
@@ -284,8 +288,8 @@ def test_what_a_compiled_function_uses_is_defined_above_it(package):
     }
     assert len(functions) > 10
     for one in functions:
-        now = machine_code.fingerprint.__wrapped__(one.py_func)
-        assert now == machine_code.fingerprint(one.py_func), one
+        now = numba_cache.fingerprint.__wrapped__(one.py_func)
+        assert now == numba_cache.fingerprint(one.py_func), one
 
 
 def tracked():

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from rlsvi_core import Agent
+from rlsvi_study.recommender.experiments import LAM, VARIANCE, random_customers
 from rlsvi_study.recommender.products import ProductLearner
-from rlsvi_study.recommender.runs import LAM, VARIANCE, instance
 
 FILE = Path(__file__).parents[1] / "_static/customers.js"
 
 
 def made():
-    customers = instance(0)
+    customers = random_customers(0)
     agent = Agent(ProductLearner(customers.N, customers.J, LAM, VARIANCE**0.5), rng=1)
     agent.learn(customers, 1200, rng=2)
     return {

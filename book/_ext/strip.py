@@ -12,7 +12,7 @@ from docutils.statemachine import StringList
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from rlsvi_study.judging.register import typeset
+from rlsvi_study.judging.register import typeset_numbers
 
 from . import verdicts as pages
 from .verdicts import FIGURES
@@ -54,7 +54,7 @@ def words(label, number):
     """The paper's statement, and below it the finding."""
     one = pages.found()[FIGURES[number]]
     return (
-        f"{{ref}}`Figure {number} <{label}>` {pages.cell(typeset(one.statement))}\n\n"
+        f"{{ref}}`Figure {number} <{label}>` {pages.cell(typeset_numbers(one.statement))}\n\n"
         f'<a href="verdicts.html#{one.id}">{pages.badge(one.verdict, one.main)}</a> '
         f"{pages.cell(one.found)}"
     )
@@ -64,7 +64,7 @@ class Strip(pages.Stored):
     """``{strip}``: all of it."""
 
     def run(self):
-        self.env.note_dependency(str(pages.engine.results_folder() / pages.verdicts.NAME))
+        self.env.note_dependency(str(pages.engine.results_folder() / pages.verdicts.VERDICTS_FILE))
         whole = nodes.container(classes=["strip"])
         for page, label, together in rows():
             self.env.note_dependency(str(BOOK / f"{page}.ipynb"))

@@ -21,8 +21,8 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS, TOPICS
 from rlsvi_study.judging import verdicts
-from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, ON, VERDICTS
-from rlsvi_study.judging.register import SECTIONS, typeset
+from rlsvi_study.judging.outcomes import DEPENDS, DEPENDS_ON, FAILS, HOLDS, MISPRINT, VERDICTS
+from rlsvi_study.judging.register import SECTIONS, typeset_numbers
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
 from .browser import ROOT
@@ -31,13 +31,13 @@ FINDINGS, FIGURES, MISPRINTS, DISCREPANCIES = (
     yaml.safe_load((ROOT / f"book/_data/{name}.yml").read_text("utf8"))
     for name in ("findings", "figures", "misprints", "discrepancies")
 )
-found = cache(verdicts.stored)
+found = cache(verdicts.load_verdicts)
 
 
 @cache
 def records():
     """The provenance of each table."""
-    return {name: engine.record(one) for name, one in EXPERIMENTS.items()}
+    return {name: engine.read_provenance(one) for name, one in EXPERIMENTS.items()}
 
 
 def table(*rows):
@@ -87,7 +87,7 @@ def briefly(claims):
         return f" {cell(one.found.partition(':')[0])}." if one.verdict == DEPENDS else ""
 
     return "\n".join(
-        f"- *{cell(typeset(one.statement))}*{on(one)} "
+        f"- *{cell(typeset_numbers(one.statement))}*{on(one)} "
         f'<a href="verdicts.html#{one.id}">{one.place}</a>'
         for one in claims
     )
@@ -110,7 +110,7 @@ def scoreboard(claims):
         *(
             (
                 badge(one.verdict, one.main),
-                f'{cell(typeset(one.statement))}<p class="id"><a href="verdicts.html#{one.id}">{one.id}</a></p>',
+                f'{cell(typeset_numbers(one.statement))}<p class="id"><a href="verdicts.html#{one.id}">{one.id}</a></p>',
                 what_was_found(one),
             )
             for one in claims
@@ -126,7 +126,7 @@ def three_lines(claims):
     return "\n".join(
         (
             *(
-                f"- {badge(one.verdict, one.main)} *{cell(typeset(one.statement))}* "
+                f"- {badge(one.verdict, one.main)} *{cell(typeset_numbers(one.statement))}* "
                 f'{cell(one.found)} <a href="verdicts.html#{one.id}">{one.id}</a>'
                 for one in claims[:3]
             ),
@@ -145,7 +145,7 @@ def lines(id):
         *(
             (
                 one.place,
-                f"{cell(typeset(one.statement))} · {cell(typeset(one.paper))}",
+                f"{cell(typeset_numbers(one.statement))} · {cell(typeset_numbers(one.paper))}",
                 badge(one.verdict, one.main),
                 cell(one.found),
             )
@@ -164,7 +164,7 @@ def numbers(id):
 
 def filled(id, words):
     """Words with what a judge measured in them, as print has it."""
-    return typeset(words.format(**numbers(id)))
+    return typeset_numbers(words.format(**numbers(id)))
 
 
 def findings():
@@ -214,8 +214,8 @@ def entry(kind, key, **fields):
 
 def tally():
     """How many claims have which verdict."""
-    depends = (f"{DEPENDS}: {how[:1].lower()}{how[1:]}" for how in ON.values())
-    counted = verdicts.tally(found().values())
+    depends = (f"{DEPENDS}: {how[:1].lower()}{how[1:]}" for how in DEPENDS_ON.values())
+    counted = verdicts.count_verdicts(found().values())
     return table(
         ("Claims", HOLDS, *depends, FAILS),
         *((f"**{name}**", *(str(n or "–") for n in of.values())) for name, of in counted.items()),
@@ -256,7 +256,7 @@ def explorer():
         }
         cells = (
             badge(one.verdict, one.main),
-            f'{text(typeset(one.statement))}<p class="id">{where} · <a href="#{one.id}">{one.id}</a></p>',
+            f'{text(typeset_numbers(one.statement))}<p class="id">{where} · <a href="#{one.id}">{one.id}</a></p>',
             f"<strong>{text(one.found)}</strong>{folded(text(one.evidence))}",
         )
         return (
@@ -306,7 +306,7 @@ def misprints():
         f"**{head}**\n\n"
         + table(
             ("Place", "Printed", "Meant"),
-            *(tuple(cell(typeset(one)) for one in row) for row in rows),
+            *(tuple(cell(typeset_numbers(one)) for one in row) for row in rows),
         )
         for head, rows in (
             ("They change an implementation", first),
@@ -357,7 +357,7 @@ def totals():
         "claims": len(words),
         **{word: words.count(word) for word in VERDICTS},
         "tables": len(made),
-        "rows": typeset(str(rows)),
+        "rows": typeset_numbers(str(rows)),
         "hours": f"{sum(one['cpu_seconds'] for one in made) / 3600:.1f}",
         "machines": " and ".join(sorted({one["machine"]["architecture"] for one in made})),
     }
@@ -383,7 +383,7 @@ class Stored(SphinxDirective):
     has_content = True
 
     def run(self):
-        self.env.note_dependency(str(engine.results_folder() / verdicts.NAME))
+        self.env.note_dependency(str(engine.results_folder() / verdicts.VERDICTS_FILE))
         whole = nodes.container(classes=["stored"])
         lines = StringList(self.made().splitlines(), source=self.get_source_info()[0])
         self.state.nested_parse(lines, self.content_offset, whole)

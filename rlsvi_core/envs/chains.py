@@ -31,9 +31,9 @@ probability 0.6, and at the other end pays 1 and holds with probability 0.6.
 
 import numpy as np
 
-from ..checks import generator, whole
-from ..compiled import Seed
 from ..mdp import DiscountedMDP, FiniteMDP
+from ..runtime.checks import as_generator, check_integer
+from ..runtime.compilation import Seed
 
 __all__ = ["LEFT", "RIGHT", "chain", "deep_sea", "lock", "river_swim"]
 
@@ -55,10 +55,10 @@ def chain(N: int) -> FiniteMDP:
 
     Examples
     --------
-    >>> chain(50), round(chain(50).value, 6)                # (1 − 1/50)^49
+    >>> chain(50), round(chain(50).optimal_value, 6)                # (1 − 1/50)^49
     (FiniteMDP(H=49, S=50, A=2), 0.371602)
     """
-    N = whole("N", N, 2, hint="N counts a chain's states: pass N=50, say.")
+    N = check_integer("N", N, 2, hint="N counts a chain's states: pass N=50, say.")
     P = np.zeros((N, 2, N))
     for s in range(N):
         left = max(s - 1, 0)
@@ -88,7 +88,7 @@ def lock(n: int, gamma: float = 0.99) -> DiscountedMDP:
     >>> lock(2, gamma=0.5), lock(2, gamma=0.5).V.round(9)   # ½ / (1 − ¼), 1 / (1 − ¼)
     (DiscountedMDP(S=2, A=2, gamma=0.5), array([0.66666667, 1.33333333]))
     """
-    n = whole("n", n, 1, hint="n counts the moves that open a lock: pass n=10, say.")
+    n = check_integer("n", n, 1, hint="n counts the moves that open a lock: pass n=10, say.")
     P = np.zeros((n, 2, n))
     R = np.zeros((n, 2, n))
     for s in range(n):
@@ -114,11 +114,13 @@ def deep_sea(N: int, rng: Seed = None) -> FiniteMDP:
 
     Examples
     --------
-    >>> deep_sea(10, rng=1), round(deep_sea(10, rng=1).value, 9)
+    >>> deep_sea(10, rng=1), round(deep_sea(10, rng=1).optimal_value, 9)
     (FiniteMDP(H=10, S=10, A=2), 0.99)
     """
-    N = whole("N", N, 1, hint="N counts rows and columns: pass N=10, say.")
-    swapped = np.zeros((N, N), np.int64) if rng is None else generator(rng).integers(2, size=(N, N))
+    N = check_integer("N", N, 1, hint="N counts rows and columns: pass N=10, say.")
+    swapped = (
+        np.zeros((N, N), np.int64) if rng is None else as_generator(rng).integers(2, size=(N, N))
+    )
     P = np.zeros((N, N, 2, N))
     R = np.zeros((N, N, 2, N))
     for h, s in np.ndindex(N, N):
@@ -145,10 +147,10 @@ def river_swim(N: int = 6, H: int = 20) -> FiniteMDP:
 
     Examples
     --------
-    >>> river_swim(), round(river_swim().value, 3)
+    >>> river_swim(), round(river_swim().optimal_value, 3)
     (FiniteMDP(H=20, S=6, A=2), 3.397)
     """
-    N = whole("N", N, 2, hint="N counts a river's states: pass N=6, say.")
+    N = check_integer("N", N, 2, hint="N counts a river's states: pass N=6, say.")
     P = np.zeros((N, 2, N))
     R = np.zeros((N, 2, N))
     for s in range(N):

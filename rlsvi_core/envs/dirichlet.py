@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import checks
-from ..compiled import Floats, Generator, Seed, jit
-from ..mdp import FiniteMDP, draw
+from ..mdp import FiniteMDP, sample_index
+from ..runtime import checks
+from ..runtime.compilation import Floats, Generator, Seed, jit
 
-__all__ = ["Counts", "DirichletPrior"]
+__all__ = ["DirichletPrior", "OutcomeCounts"]
 
 
-class Counts(NamedTuple):
+class OutcomeCounts(NamedTuple):
     """Sufficient statistics of a history, for a tabular agent."""
 
     R: Floats  # (H, S, A, 2) rewards seen: low, high
@@ -40,26 +40,26 @@ class Counts(NamedTuple):
         return np.asarray(self.P.sum(axis=3))
 
 
-def no_counts(H: int, S: int, A: int) -> Counts:
+def zero_counts(H: int, S: int, A: int) -> OutcomeCounts:
     """An empty history."""
-    return Counts(np.zeros((H, S, A, 2)), np.zeros((H, S, A, S)), np.zeros((H, S, A)))
+    return OutcomeCounts(np.zeros((H, S, A, 2)), np.zeros((H, S, A, S)), np.zeros((H, S, A)))
 
 
 @jit
-def dirichlet(alpha: Floats, rng: Generator, out: Floats) -> None:
+def fill_dirichlet(alpha: Floats, rng: Generator, out: Floats) -> None:
     """Fill ``out`` with a Dirichlet draw: gamma variables over their sum."""
     total = 0.0
     for i in range(alpha.shape[0]):
         out[i] = rng.standard_gamma(alpha[i]) if alpha[i] > 0.0 else 0.0
         total += out[i]
     if total == 0.0:  # all underflowed, which takes α below 0.01: the law is that of a corner
-        out[draw(alpha / alpha.sum(), rng.random())] = total = 1.0
+        out[sample_index(alpha / alpha.sum(), rng.random())] = total = 1.0
     for i in range(alpha.shape[0]):
         out[i] /= total
 
 
 @jit
-def sample_values(
+def fill_sampled_Q(
     alpha_R: Floats, alpha_P: Floats, low: float, high: float, rng: Generator, Q: Floats
 ) -> None:
     """Fill Q with Q* of an MDP drawn from the prior: no need to keep the MDP itself."""
@@ -70,8 +70,8 @@ def sample_values(
     for h in range(H - 1, -1, -1):
         for s in range(S):
             for a in range(A):
-                dirichlet(alpha_R[h, s, a], rng, r)
-                dirichlet(alpha_P[h, s, a], rng, p)
+                fill_dirichlet(alpha_R[h, s, a], rng, r)
+                fill_dirichlet(alpha_P[h, s, a], rng, p)
                 value = low * r[0] + high * r[1]
                 for i in range(S):
                     value += p[i] * V[i]
@@ -80,9 +80,11 @@ def sample_values(
             V[s] = Q[h, s].max()
 
 
-def _weights(name: str, values: Any, shape: tuple[int | str, ...]) -> Floats:
-    alpha = checks.array(name, values, shape)
-    checks.none_of(alpha < 0, f"{name} holds Dirichlet weights, numbers of at least 0", name, alpha)
+def _check_alpha(name: str, values: Any, shape: tuple[int | str, ...]) -> Floats:
+    alpha = checks.check_array(name, values, shape)
+    checks.reject_entries(
+        alpha < 0, f"{name} holds Dirichlet weights, numbers of at least 0", name, alpha
+    )
     return alpha
 
 
@@ -104,7 +106,7 @@ class DirichletPrior:
     Examples
     --------
     >>> prior = DirichletPrior.symmetric(H=3, S=2, A=2)
-    >>> seen = no_counts(3, 2, 2)
+    >>> seen = zero_counts(3, 2, 2)
     >>> seen.P[0, 0, 1, 1] = 8                # h = 0, s = 0, a = 1: eight times to state 1
     >>> prior.sample(rng=1), prior.posterior(seen).mean_P[0, 0, 1]
     (FiniteMDP(H=3, S=2, A=2), array([0.1, 0.9]))
@@ -121,22 +123,22 @@ class DirichletPrior:
     mean_P: Floats = field(init=False)  # P̄, (H, S, A, S)
 
     def __post_init__(self) -> None:
-        alpha_P = _weights("alpha_P", self.alpha_P, ("H", "S", "A", "S"))
+        alpha_P = _check_alpha("alpha_P", self.alpha_P, ("H", "S", "A", "S"))
         H, S, A, _ = alpha_P.shape
-        alpha_R = _weights("alpha_R", self.alpha_R, (H, S, A, 2))
+        alpha_R = _check_alpha("alpha_R", self.alpha_R, (H, S, A, 2))
         m_R = alpha_R.sum(axis=3)
         m_P = alpha_P.sum(axis=3)
         for name, m in (("alpha_R", m_R), ("alpha_P", m_P)):
-            checks.none_of(
+            checks.reject_entries(
                 m == 0, f"each row of {name} must have a positive weight", f"the sum of {name}", m
             )
-        low, high = checks.pair("support", self.support, hint="The paper has (-1, 0).")
-        checks.set_fields(
+        low, high = checks.check_bounds("support", self.support, hint="The paper has (-1, 0).")
+        checks.set_frozen_fields(
             self,
             alpha_R=alpha_R,
             alpha_P=alpha_P,
             support=(low, high),
-            initial=checks.array(
+            initial=checks.check_array(
                 "initial", np.arange(S) == 0 if self.initial is None else self.initial, (S,)
             ),
             shape=(H, S, A),
@@ -156,11 +158,11 @@ class DirichletPrior:
     ) -> "DirichletPrior":
         """The same weight for every outcome of every (s, a, h)."""
         for name, value in (("H", H), ("S", S), ("A", A)):
-            checks.whole(name, value, 1, hint="Pass H=5, S=5, A=3, say.")
-        checks.positive(alpha_R=alpha_R, alpha_P=alpha_P)
+            checks.check_integer(name, value, 1, hint="Pass H=5, S=5, A=3, say.")
+        checks.check_positive(alpha_R=alpha_R, alpha_P=alpha_P)
         return cls(np.full((H, S, A, 2), alpha_R), np.full((H, S, A, S), alpha_P), **rest)
 
-    def _mdp(self, R: Floats, P: Floats) -> FiniteMDP:
+    def _build_mdp(self, R: Floats, P: Floats) -> FiniteMDP:
         R = np.clip(R, *self.support)  # rounding may lead out
         return FiniteMDP(P, R, initial=self.initial, support=self.support)
 
@@ -169,30 +171,32 @@ class DirichletPrior:
 
         Periods are independent, so a fixed policy's value here is its expected value in the law.
         """
-        return self._mdp(self.mean_R, self.mean_P)
+        return self._build_mdp(self.mean_R, self.mean_P)
 
     def sample(self, rng: Seed = None) -> FiniteMDP:
         """An MDP from this law; every realised reward is low or high."""
-        rng = checks.generator(rng)
+        rng = checks.as_generator(rng)
         R = np.zeros_like(self.alpha_R)
         P = np.zeros_like(self.alpha_P)
         for at in np.ndindex(self.shape):
-            dirichlet(self.alpha_R[at], rng, R[at])
-            dirichlet(self.alpha_P[at], rng, P[at])
-        return self._mdp(R @ self.support, P)
+            fill_dirichlet(self.alpha_R[at], rng, R[at])
+            fill_dirichlet(self.alpha_P[at], rng, P[at])
+        return self._build_mdp(R @ self.support, P)
 
-    def posterior(self, counts: Counts) -> "DirichletPrior":
+    def posterior(self, counts: OutcomeCounts) -> "DirichletPrior":
         """The law given what was seen: counts are added to the weights."""
-        checks.instance("counts", counts, Counts, hint="See no_counts for an empty one.")
-        R = _weights("R", counts.R, self.alpha_R.shape)
-        P = _weights("P", counts.P, self.alpha_P.shape)
+        checks.check_instance(
+            "counts", counts, OutcomeCounts, hint="See zero_counts for an empty one."
+        )
+        R = _check_alpha("R", counts.R, self.alpha_R.shape)
+        P = _check_alpha("P", counts.P, self.alpha_P.shape)
         return DirichletPrior(self.alpha_R + R, self.alpha_P + P, self.initial, self.support)
 
     def sample_Q(self, n: int, rng: Seed = None) -> Floats:
         """Q* of n MDPs from this law, an (n, H, S, A) array."""
-        n = checks.whole("n", n, hint="It counts draws: pass n=100, say.")
-        rng = checks.generator(rng)
+        n = checks.check_integer("n", n, hint="It counts draws: pass n=100, say.")
+        rng = checks.as_generator(rng)
         Q = np.empty((n, *self.shape))
         for q in Q:
-            sample_values(self.alpha_R, self.alpha_P, *self.support, rng, q)
+            fill_sampled_Q(self.alpha_R, self.alpha_P, *self.support, rng, q)
         return Q

@@ -25,16 +25,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks
-from ..compiled import Array, Floats, Generator, Ints, Seed, jit
+from ..runtime import checks
+from ..runtime.compilation import Array, Floats, Generator, Ints, Seed, jit
 
 __all__ = ["Recommender"]
 
-MOST_STATES = 1_000_000  # some seconds and 200 MB
+MAX_STATES = 1_000_000  # some seconds and 200 MB
 
 
 @jit
-def likes(beta: Floats, gamma: Floats, x: Array, a: int) -> float:
+def like_probability(beta: Floats, gamma: Floats, x: Array, a: int) -> float:
     """P(a | x), the probability that the customer likes product a."""
     z = beta[a]
     for n in range(x.shape[0]):
@@ -43,29 +43,29 @@ def likes(beta: Floats, gamma: Floats, x: Array, a: int) -> float:
 
 
 @jit
-def answer(beta: Floats, gamma: Floats, x: Array, a: int, rng: Generator) -> bool:
+def show_product(beta: Floats, gamma: Floats, x: Array, a: int, rng: Generator) -> bool:
     """Show product a: put the answer into x and return whether it is a like. Uses one uniform."""
-    liked = rng.random() < likes(beta, gamma, x, a)
+    liked = rng.random() < like_probability(beta, gamma, x, a)
     x[a] = 1 if liked else -1
     return liked
 
 
 @jit
-def _all_likes(beta: Floats, gamma: Floats, x: Array) -> Floats:
+def _like_probabilities(beta: Floats, gamma: Floats, x: Array) -> Floats:
     P = np.zeros(x.shape)
     for s in range(x.shape[0]):
         for a in range(x.shape[1]):
             if x[s, a] == 0:
-                P[s, a] = likes(beta, gamma, x[s], a)
+                P[s, a] = like_probability(beta, gamma, x[s], a)
     return P
 
 
-def number_of_states(N: int, J: int) -> int:
+def count_states(N: int, J: int) -> int:
     """How many states a choice can be made in: Σ_{h<J} C(N, h) 2^h."""
     return sum(math.comb(N, h) * 2**h for h in range(J))
 
 
-class States(NamedTuple):
+class StateTable(NamedTuple):
     """All states in which a product is chosen. Number S stands for the end of the episode.
 
     Period by period, and in a period set by set: the 2^h answers on one set of products are
@@ -78,13 +78,11 @@ class States(NamedTuple):
 
 
 @cache
-def states(N: int, J: int) -> States:
+def enumerate_states(N: int, J: int) -> StateTable:
     """Enumerate the states."""
-    if (S := number_of_states(N, J)) > MOST_STATES or (N > 63 and J > 1):  # sets are bits
-        checks.fail(
-            f"at most {MOST_STATES} states of 63 products are solved; N={N}, J={J} has {S}."
-        )
-    start = np.array([number_of_states(N, h) for h in range(J + 1)])
+    if (S := count_states(N, J)) > MAX_STATES or (N > 63 and J > 1):  # sets are bits
+        checks.fail(f"at most {MAX_STATES} states of 63 products are solved; N={N}, J={J} has {S}.")
+    start = np.array([count_states(N, h) for h in range(J + 1)])
     sets = [
         np.sort([sum(1 << n for n in some) for some in combinations(range(N), h)]) for h in range(J)
     ]
@@ -107,20 +105,22 @@ def states(N: int, J: int) -> States:
                     .transpose(1, 0, 2)
                     .reshape(-1, N)
                 )
-    return States(checks.read_only(x), checks.read_only(start), checks.read_only(following))
+    return StateTable(
+        checks.as_read_only(x), checks.as_read_only(start), checks.as_read_only(following)
+    )
 
 
-def _mean(mu: Floats, q: Floats) -> Floats:
+def _policy_mean(mu: Floats, q: Floats) -> Floats:
     """Σ_a μ(a) q(a), where q is −∞ for products that μ cannot pick."""
     return np.asarray((mu * np.where(mu > 0, q, 0)).sum(axis=1))
 
 
-def checked_state(x: Any, h: int, N: int) -> Array:
+def check_state(x: Any, h: int, N: int) -> Array:
     """A state before a product is shown, as compiled code wants it and our own."""
     out = np.asarray(x)
     if out.shape != (N,) or not np.isin(out, (-1, 0, 1)).all() or np.count_nonzero(out) != h:
         checks.fail(
-            f"a state has {N} answers −1, 0 or 1, {h} of them not 0 in period {h}; it is {x!r}."
+            f"a state has answers −1, 0, 1 on {N} products, {h} not 0 in period {h}; it is {x!r}."
         )
     return out.astype(np.int8)
 
@@ -141,7 +141,7 @@ class Recommender:
     Examples
     --------
     >>> customers = Recommender.random(rng=1, N=4, J=2)     # γ drawn as in the paper
-    >>> customers, round(customers.value, 2)                # one in two, and what planning adds
+    >>> customers, round(customers.optimal_value, 2)                # one in two, and what planning adds
     (Recommender(N=4, J=2), 1.35)
     """
 
@@ -151,11 +151,11 @@ class Recommender:
     N: int = field(init=False)  # products
 
     def __post_init__(self) -> None:
-        gamma = checks.array("gamma", self.gamma, ("N", "N"))
+        gamma = checks.check_array("gamma", self.gamma, ("N", "N"))
         N = len(gamma)
-        J = checks.whole("J", self.J, 1, N)
-        beta = checks.array("beta", np.zeros(N) if self.beta is None else self.beta, (N,))
-        checks.set_fields(self, gamma=gamma, beta=beta, N=N, J=J)
+        J = checks.check_integer("J", self.J, 1, N)
+        beta = checks.check_array("beta", np.zeros(N) if self.beta is None else self.beta, (N,))
+        checks.set_frozen_fields(self, gamma=gamma, beta=beta, N=N, J=J)
 
     def __repr__(self) -> str:
         return f"Recommender(N={self.N}, J={self.J})"
@@ -163,9 +163,9 @@ class Recommender:
     @classmethod
     def random(cls, c: float = 2.0, rng: Seed = None, *, N: int = 10, J: int = 5) -> "Recommender":
         """The paper's random instance: γ_an ~ N(0, c²) independently, β = 0."""
-        c = checks.between("c", c, 0, math.inf)
-        N = checks.whole("N", N, 1, hint="It counts products; the paper has N=10.")
-        return cls(c * checks.generator(rng).standard_normal((N, N)), J)
+        c = checks.check_range("c", c, 0, math.inf)
+        N = checks.check_integer("N", N, 1, hint="It counts products; the paper has N=10.")
+        return cls(c * checks.as_generator(rng).standard_normal((N, N)), J)
 
     @property
     def H(self) -> int:
@@ -179,29 +179,31 @@ class Recommender:
     def step(self, h: int, s: Array, a: int, rng: Generator) -> tuple[float, Array, bool]:
         """Show product a to a customer in state s: 1 for a like, her next state, and whether this
         was the last product."""
-        h = checks.index("h", h, self.J)
-        a = checks.index("a", a, self.N)
-        x = checked_state(s, h, self.N)
+        h = checks.check_index("h", h, self.J)
+        a = checks.check_index("a", a, self.N)
+        x = check_state(s, h, self.N)
         if x[a] != 0:
             checks.fail(f"a product is shown once; x is {x.tolist()} and a is {a}.")
-        liked = answer(self.beta, self.gamma, x, a, rng)
+        liked = show_product(self.beta, self.gamma, x, a, rng)
         return float(liked), x, h == self.J - 1
 
     def legal(self, h: int, s: Array) -> Ints:
         """The products that a customer in state s has not seen."""
-        return np.flatnonzero(checked_state(s, h, self.N) == 0)
+        return np.flatnonzero(check_state(s, h, self.N) == 0)
 
     @cached_property
-    def states(self) -> States:
+    def states(self) -> StateTable:
         """All states in which a product is chosen."""
-        return states(self.N, self.J)
+        return enumerate_states(self.N, self.J)
 
     @cached_property
-    def P(self) -> Floats:
+    def like_probabilities(self) -> Floats:
         """P(a | x) as an (S, N) array; 0 for products already shown."""
-        return checks.read_only(_all_likes(self.beta, self.gamma, self.states.x))
+        return checks.as_read_only(_like_probabilities(self.beta, self.gamma, self.states.x))
 
-    def _backwards(self, choose: Callable[[slice, Floats], Floats]) -> tuple[Floats, Floats]:
+    def _backward_induction(
+        self, choose: Callable[[slice, Floats], Floats]
+    ) -> tuple[Floats, Floats]:
         """Backward induction over the states s of one period after another, with V[s] =
         choose(s, Q[s]): Q as (S, N), −∞ for products shown, and V as (S + 1,)."""
         x, start, following = self.states
@@ -212,7 +214,10 @@ class Recommender:
             disliked = V[following[s, :, 0]]
             liked = V[following[s, :, 1]]
             Q[s] = np.where(
-                x[s] == 0, self.P[s] * (1 + liked) + (1 - self.P[s]) * disliked, -np.inf
+                x[s] == 0,
+                self.like_probabilities[s] * (1 + liked)
+                + (1 - self.like_probabilities[s]) * disliked,
+                -np.inf,
             )
             V[s] = choose(s, Q[s])
         return Q, V
@@ -220,15 +225,17 @@ class Recommender:
     @cached_property
     def Q(self) -> Floats:
         """Q* as an (S, N) array; −∞ for products already shown."""
-        return checks.read_only(self._backwards(lambda s, q: np.asarray(q.max(axis=1)))[0])
+        return checks.as_read_only(
+            self._backward_induction(lambda s, q: np.asarray(q.max(axis=1)))[0]
+        )
 
     @cached_property
     def V(self) -> Floats:
         """V* as an (S,) array."""
-        return checks.read_only(np.asarray(self.Q.max(axis=1)))
+        return checks.as_read_only(np.asarray(self.Q.max(axis=1)))
 
     @property
-    def value(self) -> float:
+    def optimal_value(self) -> float:
         """The most likes that a customer can be expected to give."""
         return float(self.V[0])
 
@@ -236,34 +243,36 @@ class Recommender:
         """V^μ as an (S,) array. ``policy``: (S,) products, or (S, N) probabilities of products, in
         the order of ``states.x``."""
         x = self.states.x
-        mu = checks.as_probabilities(policy, self.states.x.shape)
-        checks.none_of((mu > 0) & (x != 0), "a product is shown once", "policy", mu)
-        return self._backwards(lambda s, q: _mean(mu[s], q))[1][:-1]
+        mu = checks.policy_probabilities(policy, self.states.x.shape)
+        checks.reject_entries((mu > 0) & (x != 0), "a product is shown once", "policy", mu)
+        return self._backward_induction(lambda s, q: _policy_mean(mu[s], q))[1][:-1]
 
-    def uniform(self) -> Floats:
+    def uniform_policy(self) -> Floats:
         """The policy that picks any unseen product, all alike."""
         unseen = self.states.x == 0
         return np.asarray(unseen / unseen.sum(axis=1, keepdims=True))
 
-    def myopic(self, ties: Literal["uniform", "lowest", "best", "worst"] = "uniform") -> Floats:
+    def myopic_policy(
+        self, ties: Literal["uniform", "lowest", "best", "worst"] = "uniform"
+    ) -> Floats:
         """The policy that maximises P(a | x) and never plans, as (S, N) probabilities.
 
         With β = 0 all products tie in the empty state. ``ties``: any of the best (uniform), the
         one with the lowest number, or the one from which this policy goes on to earn most or least.
         """
-        checks.one_of("ties", ties, ("uniform", "lowest", "best", "worst"))
+        checks.check_one_of("ties", ties, ("uniform", "lowest", "best", "worst"))
         x = self.states.x
         mu = np.zeros(self.states.x.shape)
 
         def choose(s: slice, q: Floats) -> Floats:
-            P = np.where(x[s] == 0, self.P[s], -1.0)
+            P = np.where(x[s] == 0, self.like_probabilities[s], -1.0)
             tied = P >= P.max(axis=1, keepdims=True) - 1e-12  # products that differ by rounding
             if ties == "uniform":
                 mu[s] = tied / tied.sum(axis=1, keepdims=True)
             else:
                 score = {"lowest": 0 * P, "best": q, "worst": -q}[ties]
                 mu[s] = np.eye(self.N)[np.where(tied, score, -np.inf).argmax(axis=1)]
-            return _mean(mu[s], q)
+            return _policy_mean(mu[s], q)
 
-        self._backwards(choose)
+        self._backward_induction(choose)
         return mu

@@ -30,8 +30,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import fail, generator, index, one_of, whole
-from ..compiled import Array, Generator, Ints, Seed, jit
+from ..runtime.checks import as_generator, check_index, check_integer, check_one_of, fail
+from ..runtime.compilation import Array, Generator, Ints, Seed, jit
 
 __all__ = ["PIECES", "RULES", "Tetris"]
 
@@ -44,17 +44,17 @@ PIECES = {
     "T": (".#.", "###"),
     "Z": ("##.", ".##"),
 }
-SIDE = 4  # no piece is longer
-ANY = 1 << 20  # a limit that no height reaches
+MAX_PIECE_SIZE = 4  # no piece is longer
+NO_LIMIT = 1 << 20  # a limit that no height reaches
 
 
 class Rule(NamedTuple):
     """Limits on heights, counted from the top row's upper edge, H."""
 
-    before: int = ANY  # a placement is legal if its piece's top is at most this
-    after: int = ANY  # and the stack, full rows gone, at most this
-    touch: int = ANY  # it ends the game if its piece's top is at least this
-    ends: int = ANY  # or if the stack, full rows gone, is at least this
+    before: int = NO_LIMIT  # a placement is legal if its piece's top is at most this
+    after: int = NO_LIMIT  # and the stack, full rows gone, at most this
+    touch: int = NO_LIMIT  # it ends the game if its piece's top is at least this
+    ends: int = NO_LIMIT  # or if the stack, full rows gone, is at least this
 
 
 RULES = {
@@ -67,7 +67,7 @@ RULES = {
 }
 
 
-class Model(NamedTuple):
+class GameArrays(NamedTuple):
     """The arrays a compiled loop needs."""
 
     width: int
@@ -84,7 +84,7 @@ class Model(NamedTuple):
 
 
 @jit
-def measure(width: int, rows: Ints, heights: Ints) -> int:
+def fill_heights_count_holes(width: int, rows: Ints, heights: Ints) -> int:
     """Fill in the column heights; returns the number of holes."""
     covered = 0
     holes = 0
@@ -108,7 +108,7 @@ def measure(width: int, rows: Ints, heights: Ints) -> int:
 
 
 @jit
-def place(model: Model, rows: Ints, o: int, c: int, y: int) -> int:
+def place_and_clear(model: GameArrays, rows: Ints, o: int, c: int, y: int) -> int:
     """Put orientation o with its lower left corner at (c, y), clear full rows, count them."""
     for i in range(model.size[o, 1]):
         rows[y + i] |= model.row[o, i] << c
@@ -125,7 +125,9 @@ def place(model: Model, rows: Ints, o: int, c: int, y: int) -> int:
 
 
 @jit
-def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, where: Ints) -> int:
+def fill_placements(
+    model: GameArrays, rows: Ints, piece: int, X: Array, over: Array, where: Ints
+) -> int:
     """Every legal placement of a piece; returns how many there are.
 
     Column a of X receives the features of the board after placement a and, last, the rows cleared;
@@ -137,7 +139,7 @@ def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, wher
     heights = np.empty(W, np.int64)
     new = np.empty(W, np.int64)
     scratch = np.empty_like(rows)
-    holes = measure(W, rows, heights)
+    holes = fill_heights_count_holes(W, rows, heights)
     for o in range(model.first[piece], model.first[piece + 1]):
         w, h = model.size[o]
         for c in range(W - w + 1):
@@ -154,8 +156,8 @@ def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, wher
             new_holes = holes
             if cleared:
                 scratch[:] = rows
-                place(model, scratch, o, c, y)
-                new_holes = measure(W, scratch, new)
+                place_and_clear(model, scratch, o, c, y)
+                new_holes = fill_heights_count_holes(W, scratch, new)
             else:
                 for j in range(w):
                     new_holes += y + model.bottom[o, j] - heights[c + j]
@@ -179,12 +181,12 @@ def placements(model: Model, rows: Ints, piece: int, X: Array, over: Array, wher
 
 
 @jit
-def draw_piece(model: Model, rng: Generator) -> int:
+def draw_piece(model: GameArrays, rng: Generator) -> int:
     """A piece, all alike. Uses one uniform."""
     return int(rng.random() * (model.first.shape[0] - 1))
 
 
-def _model(width: int, height: int, pieces: str, rule: str) -> Model:
+def _build_arrays(width: int, height: int, pieces: str, rule: str) -> GameArrays:
     grids: list[Array] = []  # the different quarter turns of each piece, lowest row first
     first = [0]
     for piece in pieces:
@@ -193,14 +195,14 @@ def _model(width: int, height: int, pieces: str, rule: str) -> Model:
             if not any(np.array_equal(turn, other) for other in grids[first[-1] :]):
                 grids.append(turn)
         first.append(len(grids))
-    row, bottom, top = (np.zeros((len(grids), SIDE), np.int64) for _ in range(3))
+    row, bottom, top = (np.zeros((len(grids), MAX_PIECE_SIZE), np.int64) for _ in range(3))
     for o, grid in enumerate(grids):
         h, w = grid.shape
         row[o, :h] = grid @ (1 << np.arange(w))
         bottom[o, :w] = grid.argmax(axis=0)
         top[o, :w] = h - grid[::-1].argmax(axis=0)
     limits = RULES[rule]
-    return Model(
+    return GameArrays(
         width,
         height,
         before=height + limits.before,
@@ -250,10 +252,10 @@ class Tetris:
             and sorted(pieces) == sorted(PIECES.keys() & set(pieces))
         ):
             fail(f"pieces are one or more of {''.join(PIECES)}, each once; they are {pieces!r}.")
-        one_of("rule", rule, RULES, hint="The module's docstring says what each means.")
-        width = whole("width", width, hint="The usual width is 10.")
-        height = whole("height", height, SIDE, 10_000)
-        self.model = _model(width, height, pieces, rule)
+        check_one_of("rule", rule, RULES, hint="The module's docstring says what each means.")
+        width = check_integer("width", width, hint="The usual width is 10.")
+        height = check_integer("height", height, MAX_PIECE_SIZE, 10_000)
+        self.model = _build_arrays(width, height, pieces, rule)
         needed = int(self.model.size.max())
         if not needed <= width <= 62:
             fail(f"with pieces {pieces} the width is from {needed} to 62; it is {width}.")
@@ -266,16 +268,16 @@ class Tetris:
             int((width + 1 - self.model.size[a:b, 0]).sum()) for a, b in pairwise(self.model.first)
         )
         # Holes are the one feature that may not fit a byte, and only on boards above 255 squares.
-        self.dtype = np.uint8 if width * (height + SIDE) < 256 else np.uint16
-        self.rows = np.zeros(height + SIDE, np.int64)
-        self._buffers = self.buffers()
+        self.dtype = np.uint8 if width * (height + MAX_PIECE_SIZE) < 256 else np.uint16
+        self.rows = np.zeros(height + MAX_PIECE_SIZE, np.int64)
+        self._buffers = self.placement_buffers()
         self.over = True  # no game under way
 
     def __repr__(self) -> str:
         return f"Tetris({self.width}, {self.height}, {self.pieces!r}, {self.rule!r})"
 
-    def buffers(self) -> tuple[Array, Array, Array]:
-        """Room for what ``placements`` reports: X, over, where."""
+    def placement_buffers(self) -> tuple[Array, Array, Array]:
+        """Room for what ``fill_placements`` reports: X, over, where."""
         return (
             np.zeros((self.K + 1, self.most), self.dtype),
             np.zeros(self.most, np.bool_),
@@ -284,17 +286,17 @@ class Tetris:
 
     def start(self, rng: Seed = None) -> Array:
         """A new game; the generator deals the pieces. Returns the first state's table."""
-        self.rng = generator(rng)
+        self.rng = as_generator(rng)
         self.score = 0
         self.over = False
         self.rows[:] = 0
-        self._deal()
+        self._deal_piece()
         return self.table
 
-    def _deal(self) -> None:
+    def _deal_piece(self) -> None:
         self.piece = draw_piece(self.model, self.rng)
         X, over, where = self._buffers
-        self.n = placements(self.model, self.rows, self.piece, X, over, where)
+        self.n = fill_placements(self.model, self.rows, self.piece, X, over, where)
         self.table = X[:, : self.n].T.copy()
         self.endings = over[: self.n].copy()
         self.features = self.table[:, :-1]
@@ -313,15 +315,15 @@ class Tetris:
                 f"a placement is one of a game under way; it is {a!r}. start() begins a game.",
                 IndexError,
             )
-        a = index("a placement", a, self.n)
-        reward = place(self.model, self.rows, *self.spots[a])
+        a = check_index("a placement", a, self.n)
+        reward = place_and_clear(self.model, self.rows, *self.spots[a])
         self.score += reward
         self.over = bool(self.endings[a])
         if not self.over:
-            self._deal()
+            self._deal_piece()
         return reward
 
-    def board(self) -> str:
+    def board_text(self) -> str:
         """The board as text, a column a character."""
         return "\n".join(
             "".join(".#"[row >> c & 1] for c in range(self.width))

@@ -1,14 +1,14 @@
 """What to generalise by: tables, functions and the paper's bases."""
 
-from .maps import Computed, FeatureMap, OneHot, PerAction, Table, one_hot
-from .paper import agnostic, coherent, tabular
+from .bases import agnostic, coherent, tabular
+from .maps import FeatureMap, FeatureTable, FunctionFeatures, OneHot, PerActionFeatures, one_hot
 
 __all__ = [
-    "Computed",
     "FeatureMap",
+    "FeatureTable",
+    "FunctionFeatures",
     "OneHot",
-    "PerAction",
-    "Table",
+    "PerActionFeatures",
     "agnostic",
     "coherent",
     "one_hot",

@@ -1,7 +1,7 @@
 r"""Bases for observations in a box, :math:`s \in [low, high] \subset \mathbb R^m`.
 
 Each gives state features :math:`\phi(s) \in \mathbb R^d` with :math:`\|\phi\| \le 1`, and every
-action has weights of its own (:class:`rlsvi_core.features.maps.PerAction`):
+action has weights of its own (:class:`rlsvi_core.features.maps.PerActionFeatures`):
 :math:`Q(s, a) = \phi(s) \theta_a`, K = Ad. The box, a (low, high) pair or a Gymnasium ``Box``, says
 which range matters; observations outside are clipped to it.
 """
@@ -13,21 +13,28 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import LARGEST, fail, generator, numbers, positive, whole
-from ..compiled import Floats, Ints, Seed, jit
-from .maps import PerAction
+from ..runtime.checks import (
+    MAX_ABS,
+    as_float_array,
+    as_generator,
+    check_integer,
+    check_positive,
+    fail,
+)
+from ..runtime.compilation import Floats, Ints, Seed, jit
+from .maps import PerActionFeatures
 
-__all__ = ["fourier_basis", "polynomial", "random_fourier", "tiles"]
+__all__ = ["polynomial", "random_fourier", "tiles"]
 
 
-def _bounds(box: Any) -> tuple[Floats, Floats]:
+def _box_bounds(box: Any) -> tuple[Floats, Floats]:
     """The ends of a box, from a pair of arrays or a space that has them."""
     try:
         low, high = (box.low, box.high) if hasattr(box, "low") else box
     except (TypeError, ValueError):
         fail(f"a box is a pair (low, high) of arrays, or a space; it is {box!r}.")
-    low = np.ravel(numbers("low", low))
-    high = np.ravel(numbers("high", high))
+    low = np.ravel(as_float_array("low", low))
+    high = np.ravel(as_float_array("high", high))
     if (
         low.shape != high.shape
         or not low.size
@@ -40,25 +47,25 @@ def _bounds(box: Any) -> tuple[Floats, Floats]:
 
 
 @jit
-def _scale(low: Floats, high: Floats, left: float, x: Floats) -> bool:
+def _scale_observation(low: Floats, high: Floats, left: float, x: Floats) -> bool:
     """Bring x from the box to [left, 1]ᵐ; returns whether it was finite."""
     for i in range(x.size):
-        if not abs(x[i]) <= LARGEST:
+        if not abs(x[i]) <= MAX_ABS:
             return False
         x[i] = min(max((x[i] - low[i]) / (high[i] - low[i]), 0.0), 1.0)
         x[i] = (1.0 - left) * x[i] + left
     return True
 
 
-def _unit(low: Floats, high: Floats, s: Any, left: float = 0.0) -> Floats:
+def _scaled_observation(low: Floats, high: Floats, s: Any, left: float = 0.0) -> Floats:
     """An observation in [left, 1]ᵐ."""
-    x = numbers("an observation", s).ravel()
-    if x.shape != low.shape or not _scale(low, high, left, x):
+    x = as_float_array("an observation", s).ravel()
+    if x.shape != low.shape or not _scale_observation(low, high, left, x):
         fail(f"an observation has the {low.size} coordinates of the box, all finite; it is {s!r}.")
     return x
 
 
-def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
+def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerActionFeatures:
     """Tile coding: several grids over a box, shifted against each other; in each, one tile is on.
 
     Parameters
@@ -74,7 +81,7 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
 
     Returns
     -------
-    PerAction
+    PerActionFeatures
         ‖φ‖ = 1.
 
     Examples
@@ -82,19 +89,19 @@ def tiles(box: Any, A: int, tilings: int = 8, bins: int = 8) -> PerAction:
     >>> tiles(([0.0], [1.0]), A=1, tilings=2, bins=2)(0, [0.3]).round(2)
     array([[0.71, 0.  , 0.  , 0.  , 0.71, 0.  ]])
     """
-    low, high = _bounds(box)
-    tilings = whole("tilings", tilings, 1, hint="Eight is usual.")
-    bins = whole("bins", bins, 1, hint="Eight is usual.")
+    low, high = _box_bounds(box)
+    tilings = check_integer("tilings", tilings, 1, hint="Eight is usual.")
+    bins = check_integer("bins", bins, 1, hint="Eight is usual.")
     d = tilings * (bins + 1) ** low.size
-    PerAction.check_size(A, d)
+    PerActionFeatures.check_feature_count(A, d)
     odd = np.arange(1, 2 * low.size, 2)  # the usual displacement: 1, 3, 5, … along the axes
     shift = (np.arange(tilings)[:, None] * odd % tilings) / tilings
     strides = (bins + 1) ** np.arange(low.size)
-    return PerAction(partial(_tiles, low, high, bins, shift, strides), A, d)
+    return PerActionFeatures(partial(_tile_features, low, high, bins, shift, strides), A, d)
 
 
 @jit
-def _cells(x: Floats, bins: int, shift: Floats, strides: Ints) -> Ints:
+def _active_tiles(x: Floats, bins: int, shift: Floats, strides: Ints) -> Ints:
     """The tile of each tiling that holds x."""
     on = np.empty(shift.shape[0], np.int64)
     n = strides[-1] * (bins + 1)
@@ -105,16 +112,18 @@ def _cells(x: Floats, bins: int, shift: Floats, strides: Ints) -> Ints:
     return on
 
 
-def _tiles(low: Floats, high: Floats, bins: int, shift: Floats, strides: Ints, s: Any) -> Floats:
-    on = _cells(_unit(low, high, s), bins, shift, strides)
+def _tile_features(
+    low: Floats, high: Floats, bins: int, shift: Floats, strides: Ints, s: Any
+) -> Floats:
+    on = _active_tiles(_scaled_observation(low, high, s), bins, shift, strides)
     phi = np.zeros(on.size * (bins + 1) ** low.size)
     phi[on] = 1 / math.sqrt(on.size)
     return phi
 
 
-def _waves(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats:
+def _random_fourier_features(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats:
     """cos and sin of some frequencies: ‖φ‖ = 1."""
-    angle = W @ _unit(low, high, s)
+    angle = W @ _scaled_observation(low, high, s)
     phi = np.empty(2 * angle.size)
     np.cos(angle, out=phi[: angle.size])
     np.sin(angle, out=phi[angle.size :])
@@ -124,7 +133,7 @@ def _waves(low: Floats, high: Floats, W: Floats, scale: float, s: Any) -> Floats
 
 def random_fourier(
     box: Any, A: int, d: int = 200, length_scale: float = 0.25, rng: Seed = None
-) -> PerAction:
+) -> PerActionFeatures:
     """Random Fourier features (Rahimi and Recht 2007): φ(s)·φ(s') ≈ exp(−‖x − x'‖²/2ℓ²), with the
     box scaled to [0, 1]ᵐ.
 
@@ -141,61 +150,31 @@ def random_fourier(
 
     Returns
     -------
-    PerAction
+    PerActionFeatures
         ‖φ‖ = 1.
 
     Examples
     --------
     >>> phi = random_fourier(([-1.2, -0.07], [0.6, 0.07]), A=3, d=100, rng=1)
-    >>> phi, np.linalg.norm(phi.compact(0, [0.1, 0.0])).round(9)
-    (PerAction(A=3, d=100), np.float64(1.0))
+    >>> phi, np.linalg.norm(phi.block_rows(0, [0.1, 0.0])).round(9)
+    (PerActionFeatures(A=3, d=100), np.float64(1.0))
     """
-    low, high = _bounds(box)
-    if whole("d", d, 2, hint="Pass d=200, say.") % 2:
+    low, high = _box_bounds(box)
+    if check_integer("d", d, 2, hint="Pass d=200, say.") % 2:
         fail(f"d is even: a cosine and a sine for each frequency; it is {d}.")
-    scale = numbers("length_scale", length_scale)
+    scale = as_float_array("length_scale", length_scale)
     if scale.shape not in ((), low.shape):
         fail(f"length_scale is one number or {low.size}, as coordinates; it is {length_scale!r}.")
     for one in scale.flat:
-        positive(length_scale=one)
-    PerAction.check_size(A, d)
-    W = generator(rng).standard_normal((d // 2, low.size)) / scale
-    return PerAction(partial(_waves, low, high, W, math.sqrt(2 / d)), A, d)
+        check_positive(length_scale=one)
+    PerActionFeatures.check_feature_count(A, d)
+    W = as_generator(rng).standard_normal((d // 2, low.size)) / scale
+    return PerActionFeatures(
+        partial(_random_fourier_features, low, high, W, math.sqrt(2 / d)), A, d
+    )
 
 
-def fourier_basis(box: Any, A: int, order: int = 3) -> PerAction:
-    """The Fourier basis (Konidaris et al. 2011): cos(π c·x), c ∈ {0, …, order}ᵐ, x in [0, 1]ᵐ.
-
-    Parameters
-    ----------
-    box, A
-        As for :func:`tiles`.
-    order : int
-        The highest frequency; there are d = (order + 1)ᵐ features.
-
-    Returns
-    -------
-    PerAction
-        ‖φ‖ ≤ 1.
-
-    Examples
-    --------
-    >>> fourier_basis(([0.0], [2.0]), A=1, order=3)(0, [1.0]).round(2)
-    array([[ 0.5,  0. , -0.5, -0. ]])
-    """
-    low, high = _bounds(box)
-    order = whole("order", order, 1, hint="Three is usual.")
-    m = low.size
-    PerAction.check_size(A, (order + 1) ** m)
-    C = np.array(list(itertools.product(range(order + 1), repeat=m)), float)
-    return PerAction(partial(_cosines, low, high, math.pi * C), A, len(C))
-
-
-def _cosines(low: Floats, high: Floats, W: Floats, s: Any) -> Floats:
-    return np.asarray(np.cos(W @ _unit(low, high, s)) / math.sqrt(len(W)))
-
-
-def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
+def polynomial(box: Any, A: int, degree: int = 2) -> PerActionFeatures:
     """All monomials up to a total degree, of the observation scaled to [−1, 1]ᵐ.
 
     Parameters
@@ -207,7 +186,7 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
 
     Returns
     -------
-    PerAction
+    PerActionFeatures
         ‖φ‖ ≤ 1.
 
     Examples
@@ -215,20 +194,22 @@ def polynomial(box: Any, A: int, degree: int = 2) -> PerAction:
     >>> polynomial(([0.0, 0.0], [1.0, 1.0]), A=1, degree=1)(0, [1.0, 0.5]).round(2)
     array([[0.58, 0.  , 0.58]])
     """
-    low, high = _bounds(box)
-    degree = whole("degree", degree, 1, hint="Two is usual.")
+    low, high = _box_bounds(box)
+    degree = check_integer("degree", degree, 1, hint="Two is usual.")
     m = low.size
     d = math.comb(m + degree, degree)
-    PerAction.check_size(A, d)
+    PerActionFeatures.check_feature_count(A, d)
     # A monomial of lower degree has the factor 1, number m, for what it lacks.
     factors = itertools.combinations_with_replacement(range(m + 1), degree)
     C = np.array([np.bincount(some, minlength=m + 1)[:m] for some in factors])[::-1]
     C = np.ascontiguousarray(C, np.int64)
-    return PerAction(partial(_monomials, low, high, np.arange(degree + 1.0), C), A, d)
+    return PerActionFeatures(
+        partial(_monomial_features, low, high, np.arange(degree + 1.0), C), A, d
+    )
 
 
 @jit
-def _products(powers: Floats, C: Ints) -> Floats:
+def _monomial_products(powers: Floats, C: Ints) -> Floats:
     """The monomials, of the powers of each coordinate."""
     phi = np.empty(C.shape[0])
     scale = math.sqrt(C.shape[0])
@@ -240,5 +221,5 @@ def _products(powers: Floats, C: Ints) -> Floats:
     return phi
 
 
-def _monomials(low: Floats, high: Floats, exponents: Floats, C: Ints, s: Any) -> Floats:
-    return _products(_unit(low, high, s, -1.0)[:, None] ** exponents, C)
+def _monomial_features(low: Floats, high: Floats, exponents: Floats, C: Ints, s: Any) -> Floats:
+    return _monomial_products(_scaled_observation(low, high, s, -1.0)[:, None] ** exponents, C)

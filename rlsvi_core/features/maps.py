@@ -1,6 +1,6 @@
 """Feature maps: tables, functions, state features crossed with actions, and one-hot features.
 
-A :class:`FeatureMap` computes the rows Φ_h(s, ·). ``FeatureMap.of`` makes one of an
+A :class:`FeatureMap` computes the rows Φ_h(s, ·). ``FeatureMap.wrap`` makes one of an
 (H, S, A, K) table, of an (S, A, K) one that serves all periods, or of a function of the
 observation that returns (A, K) rows. Features that change with the period are a table or a subclass.
 """
@@ -13,24 +13,37 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import MOST, array, fail, index, numbers, whole
-from ..compiled import Array, Floats
+from ..runtime.checks import (
+    MAX_COUNT,
+    as_float_array,
+    check_array,
+    check_index,
+    check_integer,
+    fail,
+)
+from ..runtime.compilation import Array, Floats
 
-__all__ = ["FeatureMap", "OneHot", "PerAction", "one_hot"]
+__all__ = ["FeatureMap", "OneHot", "PerActionFeatures", "one_hot"]
 
 
-def _horizon(H: Any) -> int | None:
+def _check_horizon(H: Any) -> int | None:
     return (
         None
         if H is None
-        else whole("H", H, 1, hint="It counts the periods of an episode; leave it out to discount.")
+        else check_integer(
+            "H", H, 1, hint="It counts the periods of an episode; leave it out to discount."
+        )
     )
 
 
-def _called(function: Callable[[Any], Any], s: Any) -> Floats:
+def _call_features(function: Callable[[Any], Any], s: Any) -> Floats:
     """What a user's function returns, as an array of numbers."""
     x = function(s)
-    return x if type(x) is np.ndarray and x.dtype == float else numbers("what features return", x)
+    return (
+        x
+        if type(x) is np.ndarray and x.dtype == float
+        else as_float_array("what features return", x)
+    )
 
 
 class FeatureMap:
@@ -46,7 +59,7 @@ class FeatureMap:
     S, A : int or None
         Numbers of states and actions, where these are numbers.
     blocks : int
-        The rows are block diagonal, with so many blocks; see :meth:`compact`.
+        The rows are block diagonal, with so many blocks; see :meth:`block_rows`.
 
     Examples
     --------
@@ -69,43 +82,45 @@ class FeatureMap:
         """The (n, K) rows Φ(s, ·), one for each of n actions."""
         raise NotImplementedError
 
-    def compact(self, h: int, s: Any) -> Floats:
+    def block_rows(self, h: int, s: Any) -> Floats:
         """The rows without the zeros of a block-diagonal structure: an (n, d) array X with d =
         K/blocks, such that the values of all actions are ``X @ theta.reshape(blocks, d).T``."""
         return self(h, s)
 
     @staticmethod
-    def of(features: Any, H: int | None = None) -> "FeatureMap":
+    def wrap(features: Any, H: int | None = None) -> "FeatureMap":
         """A feature map as it is, or made of a table or a function; ``H`` gives it a horizon."""
-        H = _horizon(H)
+        H = _check_horizon(H)
         if not isinstance(features, FeatureMap):
-            return Computed(features, H) if callable(features) else Table(features, H)
-        _horizon(features.H)
+            return (
+                FunctionFeatures(features, H) if callable(features) else FeatureTable(features, H)
+            )
+        _check_horizon(features.H)
         if features.H is not None and H not in (None, features.H):
             fail(f"H is the features' own, {features.H}; H={H} was given. Leave it out.")
         phi: FeatureMap = features
-        for kind in (Table, PerAction, OneHot):
-            kept = type(phi).compact is kind.compact
+        for kind in (FeatureTable, PerActionFeatures, OneHot):
+            kept = type(phi).block_rows is kind.block_rows
             if isinstance(phi, kind) and kept and type(phi).__call__ is not kind.__call__:
-                phi = Called(phi)
-        return phi if H in (None, phi.H) else phi._over(H)
+                phi = CustomFeatures(phi)
+        return phi if H in (None, phi.H) else phi._with_horizon(H)
 
-    def _over(self, H: int | None) -> "FeatureMap":
+    def _with_horizon(self, H: int | None) -> "FeatureMap":
         """The same features for H periods."""
         longer = copy.copy(self)
         longer.H = H
         return longer
 
 
-class Table(FeatureMap):
+class FeatureTable(FeatureMap):
     """The rows of an (H, S, A, K) array, or of an (S, A, K) one, stored once, that serves all
     periods; states, actions and periods are numbers."""
 
     def __init__(self, Phi: Any, H: int | None = None) -> None:
-        Phi = numbers("Phi", Phi)
-        H = _horizon(H)
+        Phi = as_float_array("Phi", Phi)
+        H = _check_horizon(H)
         axes = ("S", "A", "K") if Phi.ndim == 3 else ("H", "S", "A", "K")
-        Phi = array("Phi", Phi, axes)
+        Phi = check_array("Phi", Phi, axes)
         if len(axes) == 3:
             self.H = H
             Phi = np.broadcast_to(Phi, (H or 1, *Phi.shape))
@@ -116,26 +131,28 @@ class Table(FeatureMap):
         self.Phi: Floats = Phi
         self.S, self.A, self.K = Phi.shape[1:]
 
-    def _over(self, H: int | None) -> "Table":
-        return Table(self.Phi[0], H)
+    def _with_horizon(self, H: int | None) -> "FeatureTable":
+        return FeatureTable(self.Phi[0], H)
 
     def __call__(self, h: int, s: int) -> Floats:
         h = 0 if self.H is None else h
-        return np.asarray(self.Phi[index("h", h, len(self.Phi)), index("s", s, self.S or 0)])
+        return np.asarray(
+            self.Phi[check_index("h", h, len(self.Phi)), check_index("s", s, self.S or 0)]
+        )
 
 
-class Computed(FeatureMap):
+class FunctionFeatures(FeatureMap):
     """The rows that a function of the observation returns, the same in all periods."""
 
     def __init__(self, function: Callable[[Any], Any], H: int | None = None) -> None:
         self.function = function
-        self.H = _horizon(H)
+        self.H = _check_horizon(H)
 
     def __call__(self, h: int, s: Any) -> Floats:
-        return _called(self.function, s)
+        return _call_features(self.function, s)
 
 
-class Called(FeatureMap):
+class CustomFeatures(FeatureMap):
     """The rows of a subclass that has a ``__call__`` of its own: what is known of its parent's rows
     does not hold for them."""
 
@@ -150,7 +167,7 @@ class Called(FeatureMap):
         return self.features(h, s)
 
 
-class PerAction(FeatureMap):
+class PerActionFeatures(FeatureMap):
     """State features crossed with the actions: each action has weights of its own for them.
 
     Parameters
@@ -166,39 +183,39 @@ class PerAction(FeatureMap):
 
     Examples
     --------
-    >>> line = PerAction(lambda s: [1.0, s], A=2)
+    >>> line = PerActionFeatures(lambda s: [1.0, s], A=2)
     >>> line(0, 0.5)
     array([[1. , 0.5, 0. , 0. ],
            [0. , 0. , 1. , 0.5]])
-    >>> line.compact(0, 0.5)
+    >>> line.block_rows(0, 0.5)
     array([[1. , 0.5]])
     """
 
     def __init__(self, phi: Callable[[Any], Any], A: int, d: int = 0, H: int | None = None) -> None:
         self.phi = phi
-        d = whole("d", d, hint="d counts features; 0: the first call tells.")
-        self.A = self.blocks = self.check_size(A, d)
-        self.H = _horizon(H)
+        d = check_integer("d", d, hint="d counts features; 0: the first call tells.")
+        self.A = self.blocks = self.check_feature_count(A, d)
+        self.H = _check_horizon(H)
         self.K = self.A * d
 
     @staticmethod
-    def check_size(A: Any, d: int) -> int:
+    def check_feature_count(A: Any, d: int) -> int:
         """Refuse more features than a regression has memory for, a d × d matrix for each action,
         before anything is made; returns the number of actions, checked."""
-        n = whole("A", A, 1, hint="A counts actions: env.action_space.n, say.")
-        if d > (most := math.isqrt(MOST // n)):
+        n = check_integer("A", A, 1, hint="A counts actions: env.action_space.n, say.")
+        if d > (most := math.isqrt(MAX_COUNT // n)):
             fail(f"for {n} actions there is memory for {most} features; there are {d}.")
         return n
 
     def __repr__(self) -> str:
         d = f", d={self.K // self.blocks}" if self.K > 0 else ""
-        return f"PerAction(A={self.A}{d})"
+        return f"PerActionFeatures(A={self.A}{d})"
 
-    def compact(self, h: int, s: Any) -> Floats:
+    def block_rows(self, h: int, s: Any) -> Floats:
         """φ(s) as the one row of a (1, d) array."""
-        phi = _called(self.phi, s)
+        phi = _call_features(self.phi, s)
         if not self.K:
-            self.check_size(self.blocks, phi.size)
+            self.check_feature_count(self.blocks, phi.size)
         if phi.ndim != 1 or not phi.size or (self.K and phi.size * self.blocks != self.K):
             d = self.K // self.blocks
             fail(
@@ -207,7 +224,7 @@ class PerAction(FeatureMap):
         return phi[None]
 
     def __call__(self, h: int, s: Any) -> Floats:
-        return np.asarray(np.kron(np.eye(self.blocks), self.compact(h, s)), float)
+        return np.asarray(np.kron(np.eye(self.blocks), self.block_rows(h, s)), float)
 
 
 @dataclass(frozen=True)
@@ -242,23 +259,23 @@ class OneHot(FeatureMap):
         for name, value in list(vars(self).items()):
             if name != "H" or value is not None:
                 object.__setattr__(
-                    self, name, whole(name, value, 1, hint="Pass H=5, S=3, A=2, say.")
+                    self, name, check_integer(name, value, 1, hint="Pass H=5, S=3, A=2, say.")
                 )
         object.__setattr__(self, "K", self.S * self.A)
         object.__setattr__(self, "blocks", self.A if self.H is None else 1)
 
-    def _over(self, H: int | None) -> "OneHot":
+    def _with_horizon(self, H: int | None) -> "OneHot":
         return replace(self, H=H)
 
     def __call__(self, h: int, s: int) -> Floats:
         if self.H is None:
-            return np.asarray(np.kron(np.eye(self.A), self.compact(h, s)), float)
-        index("h", h, self.H)
-        return np.eye(self.A, self.K, index("s", s, self.S) * self.A)
+            return np.asarray(np.kron(np.eye(self.A), self.block_rows(h, s)), float)
+        check_index("h", h, self.H)
+        return np.eye(self.A, self.K, check_index("s", s, self.S) * self.A)
 
-    def compact(self, h: int, s: int) -> Floats:
+    def block_rows(self, h: int, s: int) -> Floats:
         """Without a horizon the indicator of s, as the one row of a (1, S) array."""
-        return np.eye(1, self.S, index("s", s, self.S)) if self.H is None else self(h, s)
+        return np.eye(1, self.S, check_index("s", s, self.S)) if self.H is None else self(h, s)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if self.H is None:

@@ -62,19 +62,33 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from .. import checks
-from ..agent import Agent
-from ..compiled import Array, Floats, Generator, Ints, Seed, inlined, jit
-from ..features import Table
-from ..learner import ENDED, ROUNDING, Numbered, Options, Problem, Weights, parts
-from ..loop import highest, row_values
-from ..regression import add_row, check_ridge, draw, fill_noise, solve_transposed
-from .sums import Statistics, add_transition, no_data, weighted
+from ..agents import Agent
+from ..features import FeatureTable
+from ..regression import (
+    add_row,
+    check_ridge,
+    fill_noise,
+    fill_posterior_draw,
+    solve_upper_transposed,
+)
+from ..runtime import checks
+from ..runtime.compilation import Array, Floats, Generator, Ints, Seed, jit, jit_inline
+from ..runtime.loop import fill_action_values, max_value
+from .base import (
+    CONVERGENCE_TOL,
+    TERMINAL,
+    CompiledLearner,
+    Options,
+    RegressionProblem,
+    Weights,
+    compile_parts,
+)
+from .sums import FeatureSums, add_transition, empty_sums, fill_linear_values
 
-Prior = Literal["forgotten", "kept"]
+PriorHandling = Literal["forgotten", "kept"]
 
 
-class Forgetting(NamedTuple):
+class IncrementalRecord(NamedTuple):
     """What compiled code works on."""
 
     Phi: Floats  # (H, S, A, K)
@@ -91,7 +105,7 @@ class Forgetting(NamedTuple):
 
 
 @jit
-def _fit_each(data: Forgetting, rng: Generator) -> float:
+def _fit_incremental(data: IncrementalRecord, rng: Generator) -> float:
     H, K = data.fitted.theta.shape
     data.fitted.theta[:] = 0.0
     if not data.any[0]:
@@ -105,23 +119,27 @@ def _fit_each(data: Forgetting, rng: Generator) -> float:
                 raise ArithmeticError(
                     "where no data come the prior is forgotten. Pass prior='kept', or a falling nu."
                 )
-        draw(data.U[h], data.U[h, :, K], data.sigma, z[H - 1 - h], data.fitted.theta[h])
+        fill_posterior_draw(
+            data.U[h], data.U[h, :, K], data.sigma, z[H - 1 - h], data.fitted.theta[h]
+        )
     return 0.0
 
 
 @jit
-def _forget(data: Forgetting, h: int, s: int, a: int, r: float, s_next: int) -> None:
+def _add_incremental(
+    data: IncrementalRecord, h: int, s: int, a: int, r: float, s_next: int
+) -> None:
     """Forget a little of period h and take in one row, with the weights of now in its target."""
     U = data.U[h]
     row = data.row
     K = data.fitted.theta.shape[1]
     nu = data.nu[data.reached[h]]
-    if h < data.fitted.theta.shape[0] - 1 and s_next != ENDED:
-        row_values(data.Phi[h + 1, s_next], data.fitted.theta[h + 1], data.q)
+    if h < data.fitted.theta.shape[0] - 1 and s_next != TERMINAL:
+        fill_action_values(data.Phi[h + 1, s_next], data.fitted.theta[h + 1], data.q)
         for b in range(data.q.shape[0] if data.closed.size > 0 else 0):
             if data.closed[h + 1, s_next, b]:
                 data.q[b] = -np.inf
-        r += highest(data.q)
+        r += max_value(data.q)
     for i in range(K):
         for j in range(i, K + 1):
             U[i, j] *= math.sqrt(1.0 - nu)
@@ -138,11 +156,11 @@ def _forget(data: Forgetting, h: int, s: int, a: int, r: float, s_next: int) -> 
     data.any[0] = True
 
 
-class Incremental(Numbered):
+class IncrementalLearner(CompiledLearner):
     """Keeps a factor and a vector for each period; :func:`incremental` makes an agent of it."""
 
     H: int
-    parts = parts(_fit_each, weighted, _forget)
+    parts = compile_parts(_fit_incremental, fill_linear_values, _add_incremental)
 
     def __init__(
         self,
@@ -150,20 +168,22 @@ class Incremental(Numbered):
         lam: float,
         sigma: float,
         nu: float | Callable[[int], float],
-        prior: Prior = "forgotten",
+        prior: PriorHandling = "forgotten",
         first: Literal["uniform", "prior"] = "prior",
     ) -> None:
-        checks.positive(lam=lam, sigma=sigma)
-        checks.one_of("prior", prior, get_args(Prior), hint="'forgotten' is as printed.")
-        checks.one_of("first", first, ("uniform", "prior"), hint="'prior' is as printed.")
+        checks.check_positive(lam=lam, sigma=sigma)
+        checks.check_one_of(
+            "prior", prior, get_args(PriorHandling), hint="'forgotten' is as printed."
+        )
+        checks.check_one_of("first", first, ("uniform", "prior"), hint="'prior' is as printed.")
         hint = "It is an (H, S, A, K) array; features.tabular(mdp) is one."
-        phi = Table(checks.array("Phi", Phi, (None,) * 4, hint=hint))
-        self.problem = Problem(phi, lam, sigma)
+        phi = FeatureTable(checks.check_array("Phi", Phi, (None,) * 4, hint=hint))
+        self.problem = RegressionProblem(phi, lam, sigma)
         Phi = phi.Phi
         H, S, A, K = Phi.shape
         self.nu = nu
         root = math.sqrt(lam) * sigma
-        record = Forgetting(
+        record = IncrementalRecord(
             Phi,
             np.zeros((0, S, A), bool),
             np.tile(root * np.eye(K, K + 1), (H, 1, 1)),
@@ -185,7 +205,7 @@ class Incremental(Numbered):
         wanted = range(len(have), int(self.record.reached.max()) + episodes)
         sizes = [self.nu(l) if callable(self.nu) else self.nu for l in wanted]
         for l, nu in zip(wanted, sizes, strict=True):
-            if not checks.is_number(nu) or not 0 <= nu < 1:
+            if not checks.is_finite_number(nu) or not 0 <= nu < 1:
                 checks.fail(f"a step size lies in [0, 1); nu is {nu!r} in episode {l}.")
         self.record = self.record._replace(nu=np.append(have, sizes))
 
@@ -196,7 +216,7 @@ def incremental(
     sigma: float = 0.1,
     nu: float | Callable[[int], float] = 0.0,
     *,
-    prior: Prior = "forgotten",
+    prior: PriorHandling = "forgotten",
     first: Literal["uniform", "prior"] = "prior",
     rng: Seed = None,
 ) -> Agent:
@@ -224,10 +244,10 @@ def incremental(
     >>> agent.learn(chain(4), 500, rng=1).reward.sum() > 10
     np.True_
     """
-    return Agent(Incremental(Phi, lam, sigma, nu, prior, first), rng=rng)
+    return Agent(IncrementalLearner(Phi, lam, sigma, nu, prior, first), rng=rng)
 
 
-class Moved(NamedTuple):
+class ContinualFit(NamedTuple):
     """The weights until the next plan."""
 
     theta: Floats  # (1, K)
@@ -235,10 +255,10 @@ class Moved(NamedTuple):
 
 
 @jit
-def estimate(
+def continual_step(
     Phi: Floats,
     closed: Array,
-    sums: Statistics,
+    sums: FeatureSums,
     gamma: float,
     rho: float,
     sigma: float,
@@ -257,38 +277,38 @@ def estimate(
     z = np.zeros(K)
     for s in range(S):  # line 1: A'b, as sums over the states that followed
         if sums.seen[0, s]:
-            row_values(Phi[0, s], theta, q)
+            fill_action_values(Phi[0, s], theta, q)
             for a in range(A if closed.size > 0 else 0):
                 q[a] = -np.inf if closed[0, s, a] else q[a]
-            V = highest(q)
+            V = max_value(q)
             for k in range(K):
                 x[k] += gamma * V * sums.g[0, s, k]
-    solve_transposed(U, x)
+    solve_upper_transposed(U, x)
     if sigma > 0.0:
         fill_noise(rng, z)
-    draw(U, x, 0.0, z, mean)  # line 2
-    draw(U, noise, sigma, z, noise)  # about 0, which noise holds so far
+    fill_posterior_draw(U, x, 0.0, z, mean)  # line 2
+    fill_posterior_draw(U, noise, sigma, z, noise)  # about 0, which noise holds so far
     for k in range(K):
         w[k] = rho * w[k] + math.sqrt(1.0 - rho * rho) * noise[k]  # line 3
         theta[k] = mean[k] + w[k]  # line 4
 
 
-class Living(NamedTuple):
+class ContinualRecord(NamedTuple):
     """What compiled code works on."""
 
     Phi: Floats  # (1, S, A, K)
     closed: Array  # (1, S, A) what masks forbid, or empty
-    sums: Statistics
+    sums: FeatureSums
     gamma: float
     rho: float
     row: Floats  # scratch space
     sigma: float  # or 0 for the mean
     sweeps: int
-    fitted: Moved
+    fitted: ContinualFit
 
 
 @jit
-def _fit_once(data: Living, rng: Generator) -> float:
+def _fit_continual(data: ContinualRecord, rng: Generator) -> float:
     """One round from the weights before; for the mean as many as ``sweeps`` allows, until one
     changes nothing."""
     theta = data.fitted.theta[0]
@@ -300,19 +320,19 @@ def _fit_once(data: Living, rng: Generator) -> float:
     for _ in range(data.sweeps if data.sums.number[0] > 0 or data.sums.c.any() else 0):
         last = theta.copy()
         rho = 1.0 if mean else data.rho
-        estimate(data.Phi, data.closed, data.sums, data.gamma, rho, data.sigma, rng, theta, w)
+        continual_step(data.Phi, data.closed, data.sums, data.gamma, rho, data.sigma, rng, theta, w)
         change = np.abs(theta - last).max()
-        if change <= ROUNDING * np.abs(theta).max():
+        if change <= CONVERGENCE_TOL * np.abs(theta).max():
             break
     return change
 
 
-@inlined
-def _live(data: Living, h: int, s: int, a: int, r: float, s_next: int) -> None:
+@jit_inline
+def _add_continual(data: ContinualRecord, h: int, s: int, a: int, r: float, s_next: int) -> None:
     add_transition(data.Phi, data.sums, 0, s, a, r, s_next, data.row)
 
 
-class Continual(Numbered):
+class ContinualLearner(CompiledLearner):
     """Algorithm 13, for an agent that plans after every step: ``Agent(…, redraw=1)``.
 
     Parameters
@@ -330,35 +350,35 @@ class Continual(Numbered):
     --------
     >>> from rlsvi_core import Agent
     >>> from rlsvi_core.envs import lock
-    >>> learner = Continual(np.eye(8).reshape(4, 2, 8), gamma=0.9, rho=0.9)
+    >>> learner = ContinualLearner(np.eye(8).reshape(4, 2, 8), gamma=0.9, rho=0.9)
     >>> agent = Agent(learner, redraw=1, rng=1)
     >>> agent.learn(lock(4, 0.9), 1, rng=2, limit=500).reward[0] > 10
     np.True_
     """
 
-    parts = parts(_fit_once, weighted, _live)
+    parts = compile_parts(_fit_continual, fill_linear_values, _add_continual)
 
     def __init__(
         self, Phi: Any, gamma: float, rho: float, lam: float = 1.0, sigma: float = 0.1
     ) -> None:
         hint = "It is a finite (S, A, K) array; np.eye(S * A).reshape(S, A, -1) is the tabular one."
-        phi = Table(checks.array("Phi", Phi, (None,) * 3, hint=hint))
-        checks.positive(lam=lam, sigma=sigma)
+        phi = FeatureTable(checks.check_array("Phi", Phi, (None,) * 3, hint=hint))
+        checks.check_positive(lam=lam, sigma=sigma)
         hint = "Use rho=gamma for lasting perturbations, rho=0 for fresh ones."
-        self.gamma = checks.between("gamma", gamma, 0, 1, hint="It discounts what follows.")
-        self.rho = checks.between("rho", rho, 0, 1, hint=hint)
-        self.problem = Problem(phi, lam, sigma, self.gamma, options=Options(sweeps=1))
+        self.gamma = checks.check_range("gamma", gamma, 0, 1, hint="It discounts what follows.")
+        self.rho = checks.check_range("rho", rho, 0, 1, hint=hint)
+        self.problem = RegressionProblem(phi, lam, sigma, self.gamma, options=Options(sweeps=1))
         check_ridge(float(np.einsum("...k,...k", phi.Phi, phi.Phi).max()), self.problem.ridge)
         _, S, A, K = phi.Phi.shape
-        record = Living(
+        record = ContinualRecord(
             phi.Phi,
             np.zeros((0, S, A), bool),
-            no_data(1, S, K, math.sqrt(lam) * sigma),
+            empty_sums(1, S, K, math.sqrt(lam) * sigma),
             self.gamma,
             self.rho,
             np.empty(K),
             float(sigma),
             1,
-            Moved(np.zeros((1, K)), np.zeros(K)),
+            ContinualFit(np.zeros((1, K)), np.zeros(K)),
         )
         super().__init__(None, S, A, record)

@@ -26,26 +26,26 @@ prefers the circle walks it until the time limit. So with one-hot features a rep
 another draw, by default. With deterministic transitions choose :math:`\sigma = (1 - \gamma)V/10`,
 less than suggested: then the deviation of a circle's value is at most a tenth of V.
 
-**What was seen** is a :class:`History`: for each :math:`(s, a, h)` the visits, the sum of rewards
-and, in a list, the states that followed with their counts. Memory grows with the pairs visited. A
-history by outcomes also tells rewards apart: its lists have an entry for each :math:`(r, s')`. Lists
-serve well where few states follow a pair. They are searched from their start and lie in memory as
-they grew, so that where any of many states may follow, an entry costs two to three times as much as
-in order, and a transition as many looks as the list is long.
+**What was seen** is a :class:`TransitionCounts`: for each :math:`(s, a, h)` the visits, the sum of
+rewards and, in a list, the states that followed with their counts. Memory grows with the pairs
+visited. A history by outcomes also tells rewards apart: its lists have an entry for each :math:`(r,
+s')`. Lists serve well where few states follow a pair. They are searched from their start and lie in
+memory as they grew, so that where any of many states may follow, an entry costs two to three times
+as much as in order, and a transition as many looks as the list is long.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import Array, Floats, Generator, Ints, inlined, jit
 from ..features import OneHot
-from ..learner import ENDED, Numbered, Problem, Targets, parts
-from ..loop import highest
-from ..regression import draw_weight, noise
+from ..regression import draw_posterior_scalar, sample_noise
+from ..runtime.compilation import Array, Floats, Generator, Ints, jit, jit_inline
+from ..runtime.loop import max_value
+from .base import TERMINAL, CompiledLearner, RegressionProblem, TargetSpec, compile_parts
 
 
-class History(NamedTuple):
+class TransitionCounts(NamedTuple):
     """Sufficient statistics. What followed (s, a, h) is a list, by state and, if outcomes are told
     apart, by reward. Compiled functions take this record, or another with these fields."""
 
@@ -60,16 +60,18 @@ class History(NamedTuple):
     apart: bool  # whether outcomes are told apart
 
 
-def no_history(H: int, S: int, A: int, apart: bool = False) -> History:
+def empty_counts(H: int, S: int, A: int, apart: bool = False) -> TransitionCounts:
     """Before any visit."""
     visits, total = np.zeros((2, H, S, A))
     first = np.full((H, S, A), -1)
     none = np.zeros(0, np.int64)
     zeros = np.zeros(0)
-    return History(visits, total, first, none, zeros, zeros, none, np.zeros(2, np.int64), apart)
+    return TransitionCounts(
+        visits, total, first, none, zeros, zeros, none, np.zeros(2, np.int64), apart
+    )
 
 
-def with_room(seen: History, more: int) -> History:
+def with_capacity(seen: TransitionCounts, more: int) -> TransitionCounts:
     """The same history with room for so many nodes more."""
     have = len(seen.state)
     wanted = int(seen.used[0]) + more
@@ -81,15 +83,15 @@ def with_room(seen: History, more: int) -> History:
     return seen._replace(**room)
 
 
-@inlined
-def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
+@jit_inline
+def count_transition(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
     """Take in one transition, into the list if something follows or outcomes are told apart. One
     function, and not one for each case that calls a third: every level costs a loop a tenth of its
     time."""
     seen.n[h, s, a] += 1.0
     seen.total[h, s, a] += r
     seen.used[1] += 1
-    if s_next == ENDED and not seen.apart:
+    if s_next == TERMINAL and not seen.apart:
         return
     key = r if seen.apart else 0.0
     before = -1
@@ -114,7 +116,7 @@ def remember(seen: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
     seen.number[node] += 1.0
 
 
-@inlined
+@jit_inline
 def target_sum(seen: Any, h: int, s: int, a: int, V: Floats) -> float:
     """Σ r + Σ_{s'} n(s') V(s') over the visits to (s, a, h): A'b of a regression on one-hot
     features."""
@@ -126,8 +128,8 @@ def target_sum(seen: Any, h: int, s: int, a: int, V: Floats) -> float:
     return float(total)
 
 
-@inlined
-def forbid(closed: Array, h: int, Q: Floats) -> None:
+@jit_inline
+def mask_forbidden(closed: Array, h: int, Q: Floats) -> None:
     """Give what masks have ``closed``, a (T, S, A) array or an empty one, the value −∞."""
     for s in range(closed.shape[1] if closed.size > 0 else 0):
         for a in range(closed.shape[2]):
@@ -135,13 +137,13 @@ def forbid(closed: Array, h: int, Q: Floats) -> None:
                 Q[h, s, a] = -np.inf
 
 
-@inlined
-def look_ahead(closed: Array, h: int, Q: Floats, targets: Targets, V: Floats) -> float:
+@jit_inline
+def fill_next_values(closed: Array, h: int, Q: Floats, targets: TargetSpec, V: Floats) -> float:
     """Fill V with γṼ_h as it stands in targets, truncated; returns by how much that changes it."""
-    forbid(closed, h, Q)
+    mask_forbidden(closed, h, Q)
     change = 0.0
     for s in range(V.shape[0]):
-        value = targets.gamma * min(max(highest(Q[h, s]), targets.low), targets.high)
+        value = targets.gamma * min(max(max_value(Q[h, s]), targets.low), targets.high)
         change = max(change, abs(value - V[s]))
         V[s] = value
     return change
@@ -152,7 +154,7 @@ def value_iteration(
     seen: Any,
     ridge: float,
     sigma: float,
-    targets: Targets,
+    targets: TargetSpec,
     closed: Array,
     rng: Generator,
     Q: Floats,
@@ -162,27 +164,27 @@ def value_iteration(
     H, S, A = Q.shape
     V = np.zeros(S)
     z = 0.0
-    prior = draw_weight(ridge, 0.0, sigma, 1.0)  # of most pairs, often
+    prior = draw_posterior_scalar(ridge, 0.0, sigma, 1.0)  # of most pairs, often
     for h in range(H - 1, -1, -1):
         for s in range(S):
             for a in range(A):
                 n = seen.n[h, s, a]
                 if sigma > 0.0:
-                    z = noise(rng)
+                    z = sample_noise(rng)
                 if n == 0.0:
                     Q[h, s, a] = prior * z
                     continue
                 total = seen.total[h, s, a] if h == H - 1 else target_sum(seen, h, s, a, V)
-                Q[h, s, a] = draw_weight(n + ridge, total, sigma, z)
-        look_ahead(closed, h, Q, targets, V)
+                Q[h, s, a] = draw_posterior_scalar(n + ridge, total, sigma, z)
+        fill_next_values(closed, h, Q, targets, V)
 
 
 @jit
-def sweep(
+def sweep_values(
     seen: Any,
     ridge: float,
     sigma: float,
-    targets: Targets,
+    targets: TargetSpec,
     sweeps: int,
     closed: Array,
     rng: Generator,
@@ -194,34 +196,34 @@ def sweep(
     _, S, A = Q.shape
     V = np.zeros(S)
     z = np.zeros((S, A))
-    change = look_ahead(closed, 0, Q, targets, V)
+    change = fill_next_values(closed, 0, Q, targets, V)
     if sigma > 0.0:
         for a in range(A):  # the order of one-hot features
             for s in range(S):
-                z[s, a] = noise(rng)
+                z[s, a] = sample_noise(rng)
     for s in range(S):
         for a in range(A):
-            Q[0, s, a] = draw_weight(ridge, 0.0, sigma, z[s, a])  # if not visited
+            Q[0, s, a] = draw_posterior_scalar(ridge, 0.0, sigma, z[s, a])  # if not visited
     for _ in range(sweeps):
         for s in range(S):
             for a in range(A):
                 n = seen.n[0, s, a]
                 if n > 0.0:
                     total = target_sum(seen, 0, s, a, V)
-                    Q[0, s, a] = draw_weight(n + ridge, total, sigma, z[s, a])
-        change = look_ahead(closed, 0, Q, targets, V)
+                    Q[0, s, a] = draw_posterior_scalar(n + ridge, total, sigma, z[s, a])
+        change = fill_next_values(closed, 0, Q, targets, V)
         if change == 0.0:
             break
     return change
 
 
-class Data(NamedTuple):
+class CountRecord(NamedTuple):
     """What compiled code works on."""
 
-    seen: History
+    seen: TransitionCounts
     prior: bool  # whether the first episode is drawn from it
     ridge: float
-    targets: Targets
+    targets: TargetSpec
     closed: Array  # (T, S, A) what masks forbid, or empty
     sigma: float  # or 0 for the mean
     sweeps: int  # fits of one table; 0 where there is a horizon, and a table for each period
@@ -229,7 +231,7 @@ class Data(NamedTuple):
 
 
 @jit
-def _fit(data: Data, rng: Generator) -> float:
+def _fit_counts(data: CountRecord, rng: Generator) -> float:
     """Returns by how much the last of several sweeps changed the values."""
     seen, prior, ridge, targets, closed, sigma, sweeps, Q = data
     if not prior and seen.used[1] == 0:
@@ -237,36 +239,36 @@ def _fit(data: Data, rng: Generator) -> float:
     if sweeps == 0:
         value_iteration(seen, ridge, sigma, targets, closed, rng, Q)
         return 0.0
-    return sweep(seen, ridge, sigma, targets, sweeps, closed, rng, Q)
+    return sweep_values(seen, ridge, sigma, targets, sweeps, closed, rng, Q)
 
 
-@inlined
-def table_values(data: Any, h: int, s: int, q: Floats) -> None:
+@jit_inline
+def fill_table_values(data: Any, h: int, s: int, q: Floats) -> None:
     """Those of a table."""
     for a in range(q.shape[0]):
         q[a] = data.fitted[h, s, a]
 
 
-@inlined
-def add(data: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
+@jit_inline
+def add_to_record(data: Any, h: int, s: int, a: int, r: float, s_next: int) -> None:
     """Take a transition into the history of a record."""
-    remember(data.seen, h, s, a, r, s_next)
+    count_transition(data.seen, h, s, a, r, s_next)
 
 
-class Table(Numbered):
+class TabularLearner(CompiledLearner):
     """Keeps a history, ``seen`` of its record, and fits a table of values to it."""
 
     @property
-    def seen(self) -> History:
+    def transition_counts(self) -> TransitionCounts:
         """The history, with queued transitions taken in."""
-        self.take_in()
+        self.flush_queue()
         return self.record.seen  # type: ignore[no-any-return]
 
     def reserve(self, episodes: int, steps: int) -> None:
-        self.record = self.record._replace(seen=with_room(self.record.seen, steps))
+        self.record = self.record._replace(seen=with_capacity(self.record.seen, steps))
 
 
-class Counts(Table):
+class CountLearner(TabularLearner):
     """RLSVI and LSVI in closed form; the same values as the plain algorithms.
 
     Examples
@@ -279,15 +281,15 @@ class Counts(Table):
     array([0.      , 0.      , 0.      , 0.999975])
     """
 
-    parts = parts(_fit, table_values, add)
+    parts = compile_parts(_fit_counts, fill_table_values, add_to_record)
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: RegressionProblem) -> None:
         phi = problem.features
         assert isinstance(phi, OneHot)
         self.problem = problem
         shape = phi.H or 1, phi.S, phi.A
-        record = Data(
-            no_history(*shape),
+        record = CountRecord(
+            empty_counts(*shape),
             problem.options.first == "prior",
             problem.ridge,
             problem.targets,

@@ -21,8 +21,8 @@ observation's features are computed once per step.
 **What works.** Without a horizon, one fit per episode moves the values by one step of value
 iteration, which is too little. So the default is ten sweeps, each starting from the weights of the
 last, all with the same normal draws, so that they converge to the values of *one* random model.
-Truncate the targets to the range of values (``value_range`` of :func:`rlsvi_core.rlsvi.rlsvi` does):
-where features extrapolate, they may otherwise grow without bound.
+Truncate the targets to the range of values (``value_range`` of :func:`rlsvi_core.agents.rlsvi`
+does): where features extrapolate, they may otherwise grow without bound.
 """
 
 import math
@@ -32,14 +32,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg.blas import dtrsv
 
-from .. import checks
-from ..compiled import Array, Floats, Generator, Ints, jit
-from ..learner import Problem, Regressions, Targets, Weights, positions
-from ..regression import check_ridge, draw_blocks, fill_noise
+from ..regression import check_ridge, draw_posterior_blocks, fill_noise
+from ..runtime import checks
+from ..runtime.compilation import Array, Floats, Generator, Ints, jit
+from .base import RegressionLearner, RegressionProblem, TargetSpec, Weights, legal_indices
 
 
 @jit
-def next_values(q: Floats, legal: Array, ended: Array, targets: Targets) -> Floats:
+def next_values(q: Floats, legal: Array, ended: Array, targets: TargetSpec) -> Floats:
     """γṼ of what follows each transition, 0 if nothing does; q holds its values, block by block."""
     N = ended.size
     V = np.zeros(N)
@@ -62,67 +62,69 @@ def next_values(q: Floats, legal: Array, ended: Array, targets: Targets) -> Floa
     return V
 
 
-class Columns(NamedTuple):
+class TransitionArrays(NamedTuple):
     """Transitions, one entry each."""
 
     x: Floats  # (N, d) the row of the action, in its block
     block: Ints  # (N,)
     r: Floats  # (N,)
-    there: Floats  # (N, A/B, d) the compact rows of what follows
+    next_rows: Floats  # (N, A/B, d) the compact rows of what follows
     legal: Array  # (N, A) which actions are allowed there
     ended: Array  # (N,) whether nothing follows
 
-    def by_block(self, b: Floats, blocks: int) -> Floats:
+    def scatter_to_blocks(self, b: Floats, blocks: int) -> Floats:
         """b as a matrix with a row for each block."""
         out = np.zeros((blocks, len(b)))
         out[self.block, np.arange(len(b))] = b
         return out
 
 
-class Kept(NamedTuple):
+class RegressionData(NamedTuple):
     """The data of one regression. What was added last waits in a list until a fit needs it, and is
     then taken in at once, so that an interrupt finds all of it or none."""
 
-    columns: Columns  # not of transitions whose sums are enough
+    columns: TransitionArrays  # not of transitions whose sums are enough
     total: int  # of all transitions, dropped ones too
     gram: Floats  # (B, d, d), of which the lower half is used
     c: Floats  # (B, d) Σ x r
-    waiting: list[tuple[Any, ...]]
+    queue: list[tuple[Any, ...]]
 
 
-def nothing_kept(n: int, d: int, blocks: int) -> Kept:
+def empty_data(n: int, d: int, blocks: int) -> RegressionData:
     """Before any data; n rows of d columns say what follows."""
     none = np.zeros(0)
     there = np.zeros((0, n, d))
     legal = np.zeros((0, n * blocks), bool)
-    columns = Columns(there[:, 0], none.astype(int), none, there, legal, none.astype(bool))
-    return Kept(columns, 0, np.zeros((blocks, d, d)), np.zeros((blocks, d)), [])
+    columns = TransitionArrays(there[:, 0], none.astype(int), none, there, legal, none.astype(bool))
+    return RegressionData(columns, 0, np.zeros((blocks, d, d)), np.zeros((blocks, d)), [])
 
 
-def taken_in(kept: Kept, window: int | None, enough: Callable[[Columns], Array]) -> Kept:
+def merge_queued(
+    kept: RegressionData, window: int | None, enough: Callable[[TransitionArrays], Array]
+) -> RegressionData:
     """The same with what has waited; with a window, the last ones of all. Of some transitions sums
     are ``enough``."""
-    if not kept.waiting:
+    if not kept.queue:
         return kept
-    new = Columns._make(map(np.array, zip(*kept.waiting, strict=True)))
+    new = TransitionArrays._make(map(np.array, zip(*kept.queue, strict=True)))
     total = kept.total + len(new.r)
     gram = kept.gram.copy()
     c = kept.c.copy()
-    _add_rows(new.x, new.block, new.r, gram, c)
+    _add_to_gram(new.x, new.block, new.r, gram, c)
     if window is None:
         needed = ~enough(new)
-        new = Columns._make(column[needed] for column in new)
+        new = TransitionArrays._make(column[needed] for column in new)
     both = zip(kept.columns, new, strict=True)
-    columns = Columns._make(np.concatenate(pair)[-(window or 0) :] for pair in both)
+    columns = TransitionArrays._make(np.concatenate(pair)[-(window or 0) :] for pair in both)
     if window is not None:
         B = len(gram)
         gram = np.array([(X := columns.x[columns.block == b]).T @ X for b in range(B)])
-        c = columns.by_block(columns.r, B) @ columns.x
-    return Kept(columns, total, gram, c, [])
+        c = columns.scatter_to_blocks(columns.r, B) @ columns.x
+    return RegressionData(columns, total, gram, c, [])
 
 
 @jit
-def _add_rows(x: Floats, block: Ints, r: Floats, gram: Floats, c: Floats) -> None:
+def _add_to_gram(x: Floats, block: Ints, r: Floats, gram: Floats, c: Floats) -> None:
     """Add Σ x'x, its lower half, and Σ x r of each block: row by row, so that it does not matter to
     the bit how many are taken in at a time, and so not when somebody looks."""
     for i in range(x.shape[0]):
@@ -134,7 +136,7 @@ def _add_rows(x: Floats, block: Ints, r: Floats, gram: Floats, c: Floats) -> Non
                     gram[b, j, k] += x[i, j] * x[i, k]
 
 
-def _value(s: Any) -> Any:
+def _cache_key(s: Any) -> Any:
     """An observation by its value, since an environment may write the next one into the same array;
     of what may change without a trace, something unlike any other."""
     if type(s) is np.ndarray and s.dtype.kind != "O":
@@ -142,93 +144,7 @@ def _value(s: Any) -> Any:
     return (type(s), s) if isinstance(s, (int, float, str, np.generic)) else object()
 
 
-class Keeping(Regressions):
-    """What learners share that keep rows of features."""
-
-    def __init__(self, problem: Problem) -> None:
-        phi = problem.features
-        self.problem = problem
-        self.H = phi.H
-        self.S = phi.S
-        self.A = phi.A
-        self.K = 0
-        self.kept: list[Kept] = []  # of each regression, once the sizes are known
-        self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))  # h, what it was, its rows
-        if phi.K and phi.A:
-            self._allocate(phi.A // phi.blocks, phi.K // phi.blocks)
-
-    def _allocate(self, n: int, d: int) -> None:
-        B = self.problem.features.blocks
-        fits = self.H or 1
-        self.A = n * B
-        self.K = B * d
-        self.kept = [nothing_kept(n, d, B) for _ in range(fits)]
-
-    def rows(self, h: int, s: Any) -> Array:
-        """The compact rows of an observation, checked; of the last one, without another call."""
-        if self._last[:2] != (h, value := _value(s)):
-            self._last = (h, value, self._rows(h, s))
-        return self._last[2]
-
-    def _rows(self, h: int, s: Any) -> Array:
-        X = checks.numbers(
-            "features", self.problem.features.compact(h, s)
-        )  # a map may use it again
-        if not self.kept and X.ndim == 2 and X.size:
-            if self.problem.unit:
-                checks.mention_norm(X)
-            self._allocate(*X.shape)
-        shape = self.kept[0].columns.there.shape[1:] if self.kept else ("actions", "K")
-        if X.shape != shape:
-            checks.fail(
-                f"features have one shape, {shape}; for {s!r} it is {X.shape}. "
-                "Return a row for each action; legal(h, s) says which are allowed."
-            )
-        if not math.isfinite(np.vdot(X, X)):
-            checks.fail(f"features must be finite; for {s!r} they are {X!r}.")
-        return X
-
-    def values(self, fitted: Weights, h: int, s: Any) -> Floats:
-        period = self._period(h)
-        X = self.rows(h, s)
-        if not fitted.theta.size:  # fitted before the first observation told the sizes
-            return np.zeros(self.A or 0)
-        q: Floats = X @ fitted.theta[period].reshape(-1, X.shape[1]).T
-        return q.ravel()
-
-    def add(
-        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
-    ) -> None:
-        period = self._period(h)
-        here = self.rows(h, s)
-        B = self.problem.features.blocks
-        a = checks.index("a", a, self.A or 0)
-        A = self.A or 0
-        there = np.zeros_like(here)
-        legal = np.ones(A, bool)
-        ended = s_next is None or h + 1 == self.H
-        if not ended:
-            there = self.rows(h + 1, s_next)
-            if legal_next is not None:
-                legal[:] = False
-                legal[positions(A, legal_next)] = True
-        self.kept[period].waiting.append((here[a // B], a % B, r, there, legal, ended))
-
-    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        self.take_in()
-        return super().fit(rng, before)
-
-    def take_in(self) -> None:
-        """Take in all that has waited."""
-        for h, kept in enumerate(self.kept):
-            self.kept[h] = taken_in(kept, self.problem.options.window, self.enough)
-
-    def enough(self, new: Columns) -> Array:
-        """Of which transitions nothing is needed but their sums."""
-        return np.zeros(len(new.r), bool)
-
-
-class Rows(Keeping):
+class RowLearner(RegressionLearner):
     """Keeps its transitions in arrays; the same weights as the plain algorithms.
 
     Examples
@@ -239,37 +155,110 @@ class Rows(Keeping):
     >>> agent.plan()
     >>> a = agent.act(0, 0.5)
     >>> agent.observe(0, 0.5, a, r=1.0, s_next=None)
-    >>> agent
-    Agent(Rows(A=2), lam=1, sigma=0.005, value_range=(0, 1), gamma=0.99, by draws; 1 transitions seen)
+    >>> agent  # doctest: +NORMALIZE_WHITESPACE
+    Agent(RowLearner(A=2), lam=1, sigma=0.005, value_range=(0, 1), gamma=0.99, by draws; 1
+    transitions seen)
     """
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def __init__(self, problem: RegressionProblem) -> None:
+        phi = problem.features
+        self.problem = problem
+        self.H = phi.H
+        self.S = phi.S
+        self.A = phi.A
+        self.K = 0
+        self.kept: list[RegressionData] = []  # of each regression, once the sizes are known
+        self._last: tuple[Any, Any, Array] = (None, None, np.zeros(0))  # h, what it was, its rows
         self._largest = 0.0  # row so far, squared
+        if phi.K and phi.A:
+            self._allocate(phi.A // phi.blocks, phi.K // phi.blocks)
 
-    def enough(self, new: Columns) -> Array:
-        return new.ended | (self.problem.gamma == 0)
+    def _allocate(self, n: int, d: int) -> None:
+        B = self.problem.features.blocks
+        fits = self.H or 1
+        self.A = n * B
+        self.K = B * d
+        self.kept = [empty_data(n, d, B) for _ in range(fits)]
+
+    def rows(self, h: int, s: Any) -> Array:
+        """The compact rows of an observation, checked; of the last one, without another call."""
+        if self._last[:2] != (h, value := _cache_key(s)):
+            self._last = (h, value, self._rows(h, s))
+        return self._last[2]
 
     def _rows(self, h: int, s: Any) -> Array:
-        X = super()._rows(h, s)
+        X = checks.as_float_array(
+            "features", self.problem.features.block_rows(h, s)
+        )  # a map may use it again
+        if not self.kept and X.ndim == 2 and X.size:
+            if self.problem.unit:
+                checks.warn_feature_norm(X)
+            self._allocate(*X.shape)
+        shape = self.kept[0].columns.next_rows.shape[1:] if self.kept else ("actions", "K")
+        if X.shape != shape:
+            checks.fail(
+                f"features have one shape, {shape}; for {s!r} it is {X.shape}. "
+                "Return a row for each action; legal(h, s) says which are allowed."
+            )
+        if not math.isfinite(np.vdot(X, X)):
+            checks.fail(f"features must be finite; for {s!r} they are {X!r}.")
         square = float(np.einsum("nd,nd->n", X, X).max())
         if square > self._largest:
             check_ridge(square, self.problem.ridge, self._largest)
             self._largest = square
         return X
 
-    def nothing(self, rng: Generator | None) -> bool:
+    def values(self, fitted: Weights, h: int, s: Any) -> Floats:
+        period = self._period_index(h)
+        X = self.rows(h, s)
+        if not fitted.theta.size:  # fitted before the first observation told the sizes
+            return np.zeros(self.A or 0)
+        q: Floats = X @ fitted.theta[period].reshape(-1, X.shape[1]).T
+        return q.ravel()
+
+    def add(
+        self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
+    ) -> None:
+        period = self._period_index(h)
+        here = self.rows(h, s)
+        B = self.problem.features.blocks
+        a = checks.check_index("a", a, self.A or 0)
+        A = self.A or 0
+        there = np.zeros_like(here)
+        legal = np.ones(A, bool)
+        ended = s_next is None or h + 1 == self.H
+        if not ended:
+            there = self.rows(h + 1, s_next)
+            if legal_next is not None:
+                legal[:] = False
+                legal[legal_indices(A, legal_next)] = True
+        self.kept[period].queue.append((here[a // B], a % B, r, there, legal, ended))
+
+    def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
+        self.flush_queue()
+        return super().fit(rng, before)
+
+    def flush_queue(self) -> None:
+        """Take in all that has waited."""
+        for h, kept in enumerate(self.kept):
+            self.kept[h] = merge_queued(kept, self.problem.options.window, self.enough)
+
+    def enough(self, new: TransitionArrays) -> Array:
+        """Of which transitions nothing is needed but their sums."""
+        return new.ended | (self.problem.gamma == 0)
+
+    def has_no_data(self, rng: Generator | None) -> bool:
         no_prior = rng is None or self.problem.options.first == "uniform"
         return not self.K or (no_prior and not any(kept.total for kept in self.kept))
 
-    def noise(self, h: int, rng: Generator | None) -> tuple[Floats, Floats]:
+    def draw_noise(self, h: int, rng: Generator | None) -> tuple[Floats, Floats]:
         """The factor of each block, and its z."""
         z = np.zeros(self.kept[h].c.shape)
         if rng is not None:
             fill_noise(rng, z)
-        return self._factor(self.kept[h]), z
+        return self._block_factors(self.kept[h]), z
 
-    def _factor(self, data: Kept) -> Floats:
+    def _block_factors(self, data: RegressionData) -> Floats:
         """U_b of each block, as Fortran has it."""
         ridge = self.problem.ridge
         try:
@@ -285,9 +274,11 @@ class Rows(Keeping):
         U, z = noise
         columns = data.columns
         B, d = data.c.shape
-        q = after.reshape(B, d) @ columns.there.reshape(-1, d).T
+        q = after.reshape(B, d) @ columns.next_rows.reshape(-1, d).T
         V = next_values(q, columns.legal, columns.ended, self.problem.targets)
-        w = data.c + columns.by_block(V, B) @ columns.x
+        w = data.c + columns.scatter_to_blocks(V, B) @ columns.x
         for own, one in zip(w, U, strict=True):
             own[:] = dtrsv(one, own, trans=1)  # U^{-T} A'b
-        return draw_blocks(U, w, 0.0, z), draw_blocks(U, w, self.problem.sigma, z)
+        return draw_posterior_blocks(U, w, 0.0, z), draw_posterior_blocks(
+            U, w, self.problem.sigma, z
+        )

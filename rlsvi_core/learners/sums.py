@@ -27,14 +27,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import Array, Floats, Generator, Ints, inlined, jit
-from ..features import Table
-from ..learner import ENDED, ROUNDING, Numbered, Problem, Targets, Weights, parts
-from ..loop import row_values
-from ..regression import add_row, check_ridge, draw, fill_noise, solve_transposed
+from ..features import FeatureTable
+from ..regression import (
+    add_row,
+    check_ridge,
+    fill_noise,
+    fill_posterior_draw,
+    solve_upper_transposed,
+)
+from ..runtime.compilation import Array, Floats, Generator, Ints, jit, jit_inline
+from ..runtime.loop import fill_action_values
+from .base import (
+    CONVERGENCE_TOL,
+    TERMINAL,
+    CompiledLearner,
+    RegressionProblem,
+    TargetSpec,
+    Weights,
+    compile_parts,
+)
 
 
-class Statistics(NamedTuple):
+class FeatureSums(NamedTuple):
     """Sufficient statistics of each period; without a horizon, of one."""
 
     U: Floats  # (H, K, K) factor of M
@@ -45,9 +59,9 @@ class Statistics(NamedTuple):
     seen: Array  # (H, S) whether s' is among them
 
 
-def no_data(H: int, S: int, K: int, root: float) -> Statistics:
+def empty_sums(H: int, S: int, K: int, root: float) -> FeatureSums:
     """Before any data: U'U is the prior's part of M, root² I."""
-    return Statistics(
+    return FeatureSums(
         np.tile(root * np.eye(K), (H, 1, 1)),
         np.zeros((H, K)),
         np.zeros((H, S, K)),
@@ -57,15 +71,15 @@ def no_data(H: int, S: int, K: int, root: float) -> Statistics:
     )
 
 
-@inlined
+@jit_inline
 def add_transition(
-    Phi: Floats, sums: Statistics, h: int, s: int, a: int, r: float, s_next: int, row: Floats
+    Phi: Floats, sums: FeatureSums, h: int, s: int, a: int, r: float, s_next: int, row: Floats
 ) -> None:
     """Add one transition to the sums; ``row`` is scratch space of length K."""
     for k in range(row.shape[0]):
         row[k] = Phi[h, s, a, k]
         sums.c[h, k] += r * row[k]
-    if s_next != ENDED:
+    if s_next != TERMINAL:
         if not sums.seen[h, s_next]:
             sums.seen[h, s_next] = True
             sums.followed[h, sums.number[h]] = s_next
@@ -77,13 +91,13 @@ def add_transition(
 
 @jit
 def add_next_values(
-    sums: Statistics,
+    sums: FeatureSums,
     h: int,
     Phi: Floats,
     closed: Array,
     n: int,
     theta: Floats,
-    targets: Targets,
+    targets: TargetSpec,
     x: Floats,
 ) -> None:
     """Add Σ_{s'} γ V(s') g_h(s') to x, over the states that have followed period h; n is the next
@@ -117,14 +131,14 @@ def add_next_values(
             x[k] += V * g[h, s, k] + V_2 * g[h, s_2, k]
 
 
-class Data(NamedTuple):
+class SumRecord(NamedTuple):
     """What compiled code works on."""
 
-    sums: Statistics
+    sums: FeatureSums
     Phi: Floats  # (H, S, A, K)
     closed: Array  # (H, S, A) what masks forbid, or empty
     any: Array  # (1,) whether there are data, or none are waited for
-    targets: Targets
+    targets: TargetSpec
     row: Floats  # scratch space
     sigma: float  # or 0 for the mean
     sweeps: int  # fits of one weight vector; 0 where there is a horizon, and one for each period
@@ -132,7 +146,7 @@ class Data(NamedTuple):
 
 
 @jit
-def _fit(data: Data, rng: Generator) -> float:
+def _fit_sums(data: SumRecord, rng: Generator) -> float:
     """Algorithms 1 and 7, or, with σ = 0, Algorithm 3, from the sums."""
     sums = data.sums
     theta = data.fitted.theta
@@ -153,43 +167,43 @@ def _fit(data: Data, rng: Generator) -> float:
             x[k] = sums.c[h, k]
         if after < H:  # line 2: A'b
             add_next_values(sums, h, data.Phi, data.closed, after, theta[after], data.targets, x)
-        solve_transposed(sums.U[h], x)
+        solve_upper_transposed(sums.U[h], x)
         for k in range(K):
             last[k] = theta[h, k]
             theta[h, k] = 0.0
-        draw(sums.U[h], x, data.sigma, z[H - 1 - h], theta[h])  # lines 3 and 4
+        fill_posterior_draw(sums.U[h], x, data.sigma, z[H - 1 - h], theta[h])  # lines 3 and 4
         if data.sweeps > 0:
             change = np.abs(theta[h] - last).max()
-            if change <= (0.0 if data.sigma > 0.0 else ROUNDING * np.abs(theta[h]).max()):
+            if change <= (0.0 if data.sigma > 0.0 else CONVERGENCE_TOL * np.abs(theta[h]).max()):
                 break
     return change
 
 
-@inlined
-def weighted(data: Any, h: int, s: int, q: Floats) -> None:
+@jit_inline
+def fill_linear_values(data: Any, h: int, s: int, q: Floats) -> None:
     """Fill q with the values of the weights in a record."""
-    row_values(data.Phi[h, s], data.fitted.theta[h], q)
+    fill_action_values(data.Phi[h, s], data.fitted.theta[h], q)
 
 
-@inlined
-def _add(data: Data, h: int, s: int, a: int, r: float, s_next: int) -> None:
+@jit_inline
+def _add_to_sums(data: SumRecord, h: int, s: int, a: int, r: float, s_next: int) -> None:
     add_transition(data.Phi, data.sums, h, s, a, r, s_next, data.row)
     data.any[0] = True
 
 
-class Sums(Numbered):
+class SumLearner(CompiledLearner):
     """Keeps sums, not data; the same weights as Algorithms 1, 3 and 7."""
 
-    parts = parts(_fit, weighted, _add)
+    parts = compile_parts(_fit_sums, fill_linear_values, _add_to_sums)
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: RegressionProblem) -> None:
         phi = problem.features
-        assert isinstance(phi, Table)
+        assert isinstance(phi, FeatureTable)
         check_ridge(float(np.einsum("...k,...k", phi.Phi, phi.Phi).max()), problem.ridge)
         self.problem = problem
         T, S, A, K = phi.Phi.shape
-        record = Data(
-            no_data(T, S, K, math.sqrt(problem.lam) * problem.sigma),
+        record = SumRecord(
+            empty_sums(T, S, K, math.sqrt(problem.lam) * problem.sigma),
             phi.Phi,
             np.zeros((0, S, A), bool),
             np.array([problem.options.first == "prior"]),

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from ..checks import fail, is_number, missing, whole
+from ..runtime.checks import check_integer, fail, is_finite_number, missing_extra_error
 
 try:
     from flint import arb as arb
@@ -29,7 +29,7 @@ except ModuleNotFoundError:  # samples and floats do without; every way in here 
 
 __all__ = ["Counterexample", "Proof", "Undecided", "decide"]
 
-MOST_BITS = 1 << 14
+MAX_BITS = 1 << 14
 Number: TypeAlias = "int | float | Fraction | fmpq"
 
 
@@ -40,7 +40,7 @@ class Undecided(ArithmeticError):
 def need_flint() -> None:
     """Raise an error that says what to install if python-flint is missing."""
     if arb is None:
-        raise missing("a certified number", "python-flint", extra="proofs")
+        raise missing_extra_error("a certified number", "python-flint", extra="proofs")
 
 
 def to_fraction(x: Number) -> Fraction:
@@ -53,20 +53,20 @@ def to_fraction(x: Number) -> Fraction:
         fail(f"numbers must be finite; got {x!r}.")
 
 
-def positive(name: str, x: Number) -> Fraction:
+def to_positive_fraction(name: str, x: Number) -> Fraction:
     """Return the rational number that x is, if it is above 0."""
     if not x > 0 or x == math.inf:
         fail(f"{name} must be positive and finite; got {x!r}.")
     return to_fraction(x)
 
 
-def exact(x: Number) -> fmpq:
+def to_ball_rational(x: Number) -> fmpq:
     """Return the same rational number for ball arithmetic."""
     need_flint()
     return x if isinstance(x, fmpq) else fmpq(*to_fraction(x).as_integer_ratio())
 
 
-def _refine(
+def _raise_precision(
     value: Callable[[], arb], enough: Callable[[arb], bool], what: str, most_bits: int
 ) -> arb:
     """The value's ball at the first precision that is sufficient."""
@@ -84,20 +84,20 @@ def _refine(
     )
 
 
-def sharpen(value: Callable[[], arb], digits: int = 15) -> arb:
+def to_digits(value: Callable[[], arb], digits: int = 15) -> arb:
     """The value with this many correct digits, at whatever precision that takes."""
     bits = math.ceil(digits * math.log2(10)) + 1
-    return _refine(
+    return _raise_precision(
         value,
         lambda ball: ball.rel_accuracy_bits() >= bits,
         f"a value of {digits} digits",
-        MOST_BITS,
+        MAX_BITS,
     )
 
 
-def sign(value: Callable[[], arb], most_bits: int = MOST_BITS) -> int:
+def certified_sign(value: Callable[[], arb], most_bits: int = MAX_BITS) -> int:
     """+1 or −1, certified; a value that is exactly zero can't be decided."""
-    return 1 if _refine(value, lambda ball: ball != 0, "the sign", most_bits) > 0 else -1
+    return 1 if _raise_precision(value, lambda ball: ball != 0, "the sign", most_bits) > 0 else -1
 
 
 class Proof(NamedTuple):
@@ -128,7 +128,7 @@ Box = tuple[tuple[float, float], ...]
 Function: TypeAlias = "Callable[..., arb]"
 
 
-def _ball(low: float, high: float) -> arb:
+def _interval_ball(low: float, high: float) -> arb:
     return arb(low).union(arb(high))
 
 
@@ -163,13 +163,13 @@ def decide(
     proved on 3 boxes at 64 bits, margin at least 0.12
     """
     need_flint()
-    bits = whole("bits", bits, 2, MOST_BITS, hint="64 is usual.")
-    limit = whole("limit", limit, 1, hint="It counts boxes; 100 000 is usual.")
+    bits = check_integer("bits", bits, 2, MAX_BITS, hint="64 is usual.")
+    limit = check_integer("limit", limit, 1, hint="It counts boxes; 100 000 is usual.")
     for edge in box:
         if not (
             isinstance(edge, (list, tuple))
             and len(edge) == 2
-            and all(map(is_number, edge))
+            and all(map(is_finite_number, edge))
             and edge[0] < edge[1]
         ):
             fail(f"an edge of a box has finite low < high; got {edge!r}. Map it to a bounded one.")
@@ -195,7 +195,7 @@ def decide(
                     f"The function may touch zero there."
                 )
             edges = heapq.heappop(waiting)[1]
-            x = [_ball(low, high) for low, high in edges]
+            x = [_interval_ball(low, high) for low, high in edges]
             if any(c(*x) < 0 for c in where):
                 continue
             if (value := f(*x)) > 0:
@@ -213,7 +213,7 @@ def decide(
     return found or Proof(boxes, margin, bits)
 
 
-def root(x: arb) -> arb:
+def sqrt_ball(x: arb) -> arb:
     """√x for x ≥ 0, also where the ball reaches down to zero."""
     return x.sqrt() if x > 0 else arb(x.upper()).sqrt().union(arb(0))
 
@@ -226,4 +226,6 @@ def x_log_x(x: arb) -> arb:
         return arb(0)
     if high * arb(1).exp() <= 1:  # decreasing from 0 down to here
         return (high * high.log()).union(arb(0))
-    return _ball(-1, 0) * (-arb(1)).exp() + (high * high.log()).max(arb(0)) * _ball(0, 1)
+    return _interval_ball(-1, 0) * (-arb(1)).exp() + (high * high.log()).max(
+        arb(0)
+    ) * _interval_ball(0, 1)

@@ -29,9 +29,9 @@ from scipy.optimize import brentq
 from scipy.special import betainc, betaln, expit, logit, ndtr
 from scipy.stats import norm
 
-from ..checks import fail
-from ..compiled import Floats
-from .balls import Undecided, arb, ctx, exact, fmpq_poly, sign
+from ..runtime.checks import fail
+from ..runtime.compilation import Floats
+from .balls import Undecided, arb, certified_sign, ctx, fmpq_poly, to_ball_rational
 from .order import Beta, Normal
 
 __all__ = [
@@ -69,7 +69,7 @@ def spread_logits(beta: Beta) -> Floats:
 def density_crossings(normal: Normal, beta: Beta) -> Floats:
     """Return every x in (0, 1) where the two densities cross, as found on a grid.
 
-    >>> density_crossings(Normal.matching(2, 3), Beta(2, 3)).round(4)
+    >>> density_crossings(Normal.matching_beta(2, 3), Beta(2, 3)).round(4)
     array([0.064 , 0.7153])
     """
     a, b, mean = float(beta.alpha), float(beta.beta), float(normal.mean)
@@ -86,9 +86,9 @@ def density_crossings(normal: Normal, beta: Beta) -> Floats:
 def cdf_crossings(normal: Normal, beta: Beta) -> Floats:
     """Return every x in (0, 1) where the two distribution functions cross, as found on a grid.
 
-    >>> cdf_crossings(Normal.matching(2, 3), Beta(2, 3)).round(4)
+    >>> cdf_crossings(Normal.matching_beta(2, 3), Beta(2, 3)).round(4)
     array([0.371])
-    >>> cdf_crossings(Normal.matching(0.05, 0.05), Beta(0.05, 0.05)).round(4)
+    >>> cdf_crossings(Normal.matching_beta(0.05, 0.05), Beta(0.05, 0.05)).round(4)
     array([0.1017, 0.5   , 0.8983])
     """
     a, b, mean = float(beta.alpha), float(beta.beta), float(normal.mean)
@@ -125,7 +125,7 @@ class Crossing(NamedTuple):
         return float(logistic(y)) if abs(y) < 708 else float(y > 0)  # else x is no normal float
 
 
-class Pair(NamedTuple):
+class NormalBetaPair(NamedTuple):
     """A normal and a beta distribution, compared by functions of y = log(x/(1 − x))."""
 
     normal: Normal
@@ -133,16 +133,18 @@ class Pair(NamedTuple):
 
     def log_ratio(self, y: arb) -> arb:
         """Return u = log f_N − log f_B."""
-        return self._normal(logistic(y)) + self._beta(-(-y).exp().log1p(), -y.exp().log1p())
+        return self._normal_log_density(logistic(y)) + self._minus_beta_log_density(
+            -(-y).exp().log1p(), -y.exp().log1p()
+        )
 
-    def _normal(self, x: arb) -> arb:
-        precision = arb(1 / exact(self.normal.variance))
-        off = x - arb(exact(self.normal.mean))
+    def _normal_log_density(self, x: arb) -> arb:
+        precision = arb(1 / to_ball_rational(self.normal.variance))
+        off = x - arb(to_ball_rational(self.normal.mean))
         return -precision * off * off / 2 + (precision / (2 * arb.pi())).log() / 2
 
-    def _beta(self, log_x: arb, log_1_minus_x: arb) -> arb:
+    def _minus_beta_log_density(self, log_x: arb, log_1_minus_x: arb) -> arb:
         """Return −log f_B."""
-        a, b = exact(self.beta.alpha), exact(self.beta.beta)
+        a, b = to_ball_rational(self.beta.alpha), to_ball_rational(self.beta.beta)
         constant = arb(a).lgamma() + arb(b).lgamma() - arb(a + b).lgamma()
         return constant - arb(a - 1) * log_x - arb(b - 1) * log_1_minus_x
 
@@ -150,17 +152,19 @@ class Pair(NamedTuple):
         """Return the sign of u as x → 0: f_B vanishes for α > 1 and explodes for α < 1."""
         if self.beta.alpha != 1:
             return 1 if self.beta.alpha > 1 else -1
-        return sign(lambda: self._normal(arb(0)) + self._beta(arb(0), arb(0)))
+        return certified_sign(
+            lambda: self._normal_log_density(arb(0)) + self._minus_beta_log_density(arb(0), arb(0))
+        )
 
-    def mirrored(self) -> Pair:
+    def mirrored(self) -> NormalBetaPair:
         """Return the pair of 1 − X and 1 − Y: u is as it was."""
         normal = Normal(1 - self.normal.mean, self.normal.variance)
-        return Pair(normal, Beta(self.beta.beta, self.beta.alpha))
+        return NormalBetaPair(normal, Beta(self.beta.beta, self.beta.alpha))
 
     def turning_points(self) -> list[Callable[[], arb]]:
         """Return the logits of the cubic's roots in (0, 1), each a function of the precision."""
-        mean, v = exact(self.normal.mean), exact(self.normal.variance)
-        A, B = exact(self.beta.alpha) - 1, exact(self.beta.beta) - 1
+        mean, v = to_ball_rational(self.normal.mean), to_ball_rational(self.normal.variance)
+        A, B = to_ball_rational(self.beta.alpha) - 1, to_ball_rational(self.beta.beta) - 1
         cubic = fmpq_poly([-A, A + B + mean / v, -(1 + mean) / v, 1 / v])
 
         def roots() -> list[arb]:
@@ -174,12 +178,18 @@ class Pair(NamedTuple):
 
         return [numbered(k) for k in range(len(roots()))]
 
-    def difference(self, y: arb) -> arb:
+    def cdf_difference(self, y: arb) -> arb:
         """Return D = F_N − F_B, computed on the side where both are small."""
         if y > 0:
-            return -self.mirrored().difference(-y)
-        x, a, b = logistic(y), arb(exact(self.beta.alpha)), arb(exact(self.beta.beta))
-        v = (x - arb(exact(self.normal.mean))) / arb(2 * exact(self.normal.variance)).sqrt()
+            return -self.mirrored().cdf_difference(-y)
+        x, a, b = (
+            logistic(y),
+            arb(to_ball_rational(self.beta.alpha)),
+            arb(to_ball_rational(self.beta.beta)),
+        )
+        v = (x - arb(to_ball_rational(self.normal.mean))) / arb(
+            2 * to_ball_rational(self.normal.variance)
+        ).sqrt()
         return (-v).erfc() / 2 - x.beta_lower(a, b, regularized=True)
 
 
@@ -189,12 +199,12 @@ def _bracket(f: Callable[[arb], arb], wanted: int, start: float, direction: int)
         place = start + direction * 2.0**k
         # Undecided at the zero itself, or where f is too flat: further out it is clearer.
         with suppress(Undecided):
-            if sign(partial(f, arb(place)), 1024) == wanted:
+            if certified_sign(partial(f, arb(place)), 1024) == wanted:
                 return place
     raise Undecided("a sign change too close to 0 or 1 to be found")
 
 
-def _locate(
+def _locate_zero(
     f: Callable[[arb], arb], left: float | None, right: float | None, sign_left: int
 ) -> Crossing:
     """The one zero between two places, f having ``sign_left`` at the left and not at the right.
@@ -202,29 +212,32 @@ def _locate(
     start = _bracket(f, sign_left, right or 0.0, -1) if left is None else left
     end = _bracket(f, -sign_left, left or 0.0, 1) if right is None else right
     bits = 128 + max(0, math.frexp(max(abs(start), abs(end)))[1])
-    if [sign(partial(f, arb(edge)), 1024) for edge in (start, end)] != [sign_left, -sign_left]:
+    if [certified_sign(partial(f, arb(edge)), 1024) for edge in (start, end)] != [
+        sign_left,
+        -sign_left,
+    ]:
         raise Undecided(f"a zero within rounding of an extremum, between {start} and {end}")
     with ctx.workprec(bits):
         low, high = arb(start), arb(end)
         while high - low > arb(10) ** -DIGITS:
-            cut, here = _cut(f, low, high, 4 * bits)
+            cut, here = _bisect(f, low, high, 4 * bits)
             low, high = (cut, high) if here == sign_left else (low, cut)
         return Crossing(low.union(high))
 
 
-def _cut(f: Callable[[arb], arb], low: arb, high: arb, bits: int) -> tuple[arb, int]:
+def _bisect(f: Callable[[arb], arb], low: arb, high: arb, bits: int) -> tuple[arb, int]:
     """A place between, and the sign there. If the middle is the very zero, cut beside it."""
     for share in (0.5, 0.4375):
         place = (low + (high - low) * share).mid()
         with suppress(Undecided):
-            return place, sign(partial(f, place), bits)
+            return place, certified_sign(partial(f, place), bits)
     raise Undecided(f"no sign could be settled between {low} and {high}")
 
 
-def _zeros(f: Callable[[arb], arb], turns: list[float], signs: list[int]) -> list[Crossing]:
+def _enclose_zeros(f: Callable[[arb], arb], turns: list[float], signs: list[int]) -> list[Crossing]:
     """All zeros of f, which has these signs at 0, at its turns and at 1, and no other turn."""
     between = zip(pairwise([None, *turns, None]), pairwise(signs), strict=True)
-    return [_locate(f, *places, a) for places, (a, b) in between if a != b]
+    return [_locate_zero(f, *places, a) for places, (a, b) in between if a != b]
 
 
 class Crossings(NamedTuple):
@@ -237,7 +250,7 @@ class Crossings(NamedTuple):
 def certify_crossings(normal: Normal, beta: Beta) -> Crossings:
     """Count and enclose, with proof, the crossings of a normal and a beta distribution.
 
-    >>> found = certify_crossings(Normal.matching(0.05, 0.05), Beta(0.05, 0.05))
+    >>> found = certify_crossings(Normal.matching_beta(0.05, 0.05), Beta(0.05, 0.05))
     >>> [round(crossing.x, 4) for crossing in found.cdf], len(found.density)
     ([0.1017, 0.5, 0.8983], 2)
     """
@@ -247,17 +260,19 @@ def certify_crossings(normal: Normal, beta: Beta) -> Crossings:
             f"""alpha and beta must lie between 1e-6 and 1e6 for a certified answer; they are
             {shapes[0]:g} and {shapes[1]:g}. Beyond, no precision was tried."""
         )
-    pair = Pair(normal, beta)
+    pair = NormalBetaPair(normal, beta)
     turns = pair.turning_points()
 
     def ratio_at(turn: Callable[[], arb]) -> Callable[[], arb]:
         return lambda: pair.log_ratio(turn())
 
-    inner = [sign(ratio_at(turn)) for turn in turns]
+    inner = [certified_sign(ratio_at(turn)) for turn in turns]
     with ctx.workprec(128):
         places = [float(turn().mid()) for turn in turns]
     ends = pair.sign_at_zero(), pair.mirrored().sign_at_zero()
-    density = _zeros(pair.log_ratio, places, [ends[0], *inner, ends[1]])
-    inner = [sign(partial(pair.difference, c.logit), 1024) for c in density]  # extrema of D
+    density = _enclose_zeros(pair.log_ratio, places, [ends[0], *inner, ends[1]])
+    inner = [
+        certified_sign(partial(pair.cdf_difference, c.logit), 1024) for c in density
+    ]  # extrema of D
     extrema = [float(c.logit.mid()) for c in density]
-    return Crossings(density, _zeros(pair.difference, extrema, [1, *inner, -1]))
+    return Crossings(density, _enclose_zeros(pair.cdf_difference, extrema, [1, *inner, -1]))

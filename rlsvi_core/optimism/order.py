@@ -7,8 +7,8 @@ All of it is in one function of a real z, the *gap*
 
 X is optimistic for Y exactly if :math:`G(z) \ge 0` for all z. ``estimate_gap`` has it from samples,
 with standard errors; ``exact_gap`` to any precision, from each distribution's ``excess(z)`` =
-E(X − z)⁺ in balls, far into the tails, where both are tiny and nearly equal. ``compare`` is a test
-by samples, at many z at once, and not a proof.
+E(X − z)⁺ in balls, far into the tails, where both are tiny and nearly equal. ``compare_samples`` is
+a test by samples, at many z at once, and not a proof.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaln, gammaln, ndtri, xlog1py, xlogy
 from scipy.stats import norm
 
-from .. import checks
-from ..compiled import Floats, Seed
-from .balls import Number, arb, exact, fmpq, positive, sharpen, to_fraction
+from ..runtime import checks
+from ..runtime.compilation import Floats, Seed
+from .balls import Number, arb, fmpq, to_ball_rational, to_digits, to_fraction, to_positive_fraction
 
 __all__ = [
     "Beta",
     "Comparison",
     "DirichletMean",
     "Estimate",
-    "Finite",
+    "FiniteDistribution",
     "Normal",
-    "compare",
+    "compare_samples",
     "estimate_gap",
     "exact_gap",
     "least_variance",
@@ -54,11 +54,11 @@ class Normal:
     variance: Number
 
     def __post_init__(self) -> None:
-        variance = positive("variance", self.variance)
-        checks.set_fields(self, mean=to_fraction(self.mean), variance=variance)
+        variance = to_positive_fraction("variance", self.variance)
+        checks.set_frozen_fields(self, mean=to_fraction(self.mean), variance=variance)
 
     @classmethod
-    def matching(cls, alpha: Number, beta: Number) -> Normal:
+    def matching_beta(cls, alpha: Number, beta: Number) -> Normal:
         """Return the lemma's normal for Beta(α, β): mean α/(α+β), variance 1/(α+β)."""
         law = Beta(alpha, beta)
         return cls(law.mean, 1 / (law.alpha + law.beta))
@@ -66,20 +66,22 @@ class Normal:
     def sample(self, n: int, rng: Seed = None) -> Floats:
         """Return n draws."""
         deviation = math.sqrt(self.variance)
-        return checks.generator(rng).normal(float(self.mean), deviation, count_draws(n))
+        return checks.as_generator(rng).normal(float(self.mean), deviation, check_draw_count(n))
 
-    def _standard(self, z: Number) -> arb:
-        return (arb(exact(z)) - arb(exact(self.mean))) / arb(exact(self.variance)).sqrt()
+    def _standardize(self, z: Number) -> arb:
+        return (arb(to_ball_rational(z)) - arb(to_ball_rational(self.mean))) / arb(
+            to_ball_rational(self.variance)
+        ).sqrt()
 
     def tail(self, z: Number) -> arb:
         """Return P(X ≥ z)."""
-        return (self._standard(z) / arb(2).sqrt()).erfc() / 2
+        return (self._standardize(z) / arb(2).sqrt()).erfc() / 2
 
     def excess(self, z: Number) -> arb:
         """Return E(X − z)⁺ = √variance · ψ(v) with ψ(v) = φ(v) − v Φ(−v)."""
-        v = self._standard(z)
+        v = self._standardize(z)
         density = (-v * v / 2).exp() / (2 * arb.pi()).sqrt()
-        return arb(exact(self.variance)).sqrt() * (density - v * self.tail(z))
+        return arb(to_ball_rational(self.variance)).sqrt() * (density - v * self.tail(z))
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,11 @@ class Beta:
     beta: Number
 
     def __post_init__(self) -> None:
-        alpha, beta = positive("alpha", self.alpha), positive("beta", self.beta)
-        checks.set_fields(self, alpha=alpha, beta=beta)
+        alpha, beta = (
+            to_positive_fraction("alpha", self.alpha),
+            to_positive_fraction("beta", self.beta),
+        )
+        checks.set_frozen_fields(self, alpha=alpha, beta=beta)
 
     @property
     def mean(self) -> Number:
@@ -103,21 +108,23 @@ class Beta:
 
     def sample(self, n: int, rng: Seed = None) -> Floats:
         """Return n draws."""
-        return checks.generator(rng).beta(float(self.alpha), float(self.beta), count_draws(n))
+        return checks.as_generator(rng).beta(
+            float(self.alpha), float(self.beta), check_draw_count(n)
+        )
 
     def tail(self, z: Number) -> arb:
         """Return P(Y ≥ z)."""
         z = to_fraction(z)
         if not 0 < z < 1:
-            return arb(exact(int(z <= 0)))
-        a, b = arb(exact(self.alpha)), arb(exact(self.beta))
+            return arb(to_ball_rational(int(z <= 0)))
+        a, b = arb(to_ball_rational(self.alpha)), arb(to_ball_rational(self.beta))
         if z < self.mean:  # there the tail is large, and its complement far quicker to compute
-            return 1 - arb(exact(z)).beta_lower(a, b, regularized=True)
-        return arb(exact(1 - z)).beta_lower(b, a, regularized=True)
+            return 1 - arb(to_ball_rational(z)).beta_lower(a, b, regularized=True)
+        return arb(to_ball_rational(1 - z)).beta_lower(b, a, regularized=True)
 
     def excess(self, z: Number) -> arb:
         """Return E(Y − z)⁺ = E[Y; Y ≥ z] − z P(Y ≥ z), the first term through Beta(α+1, β)."""
-        z, mean = exact(z), exact(self.mean)
+        z, mean = to_ball_rational(z), to_ball_rational(self.mean)
         if z <= 0:
             return arb(mean - z)
         return arb(mean) * Beta(self.alpha + 1, self.beta).tail(z) - arb(z) * self.tail(z)
@@ -130,7 +137,7 @@ class Beta:
 
 
 @dataclass(frozen=True)
-class Finite:
+class FiniteDistribution:
     """A distribution of finitely many values, whose excess is rational."""
 
     values: Sequence[Number]
@@ -144,7 +151,7 @@ class Finite:
                 f"{self.values!r} and {self.weights!r}."
             )
         weights = tuple(w / sum(mass) for w in mass)
-        checks.set_fields(self, values=tuple(map(to_fraction, self.values)), weights=weights)
+        checks.set_frozen_fields(self, values=tuple(map(to_fraction, self.values)), weights=weights)
 
     @property
     def mean(self) -> Number:
@@ -154,7 +161,7 @@ class Finite:
         """Return E(Y − z)⁺."""
         z = to_fraction(z)
         pairs = zip(self.values, self.weights, strict=True)
-        return exact(sum(w * (v - z) for v, w in pairs if v > z))
+        return to_ball_rational(sum(w * (v - z) for v, w in pairs if v > z))
 
 
 @dataclass(frozen=True)
@@ -170,14 +177,16 @@ class DirichletMean:
     V: Sequence[Number]
 
     def __post_init__(self) -> None:
-        weights = checks.array("α", self.alpha, ("n",), hint="It is a vector of weights.")
-        values = checks.array("V", self.V, weights.shape, hint="Pair each weight with its value.")
+        weights = checks.check_array("α", self.alpha, ("n",), hint="It is a vector of weights.")
+        values = checks.check_array(
+            "V", self.V, weights.shape, hint="Pair each weight with its value."
+        )
         if (weights < 0).any() or not weights.sum() > 0:
             checks.fail(f"α must be ≥ 0 with a positive sum; got {weights.tolist()}.")
-        checks.none_of((values < 0) | (values > 1), "V must lie in [0, 1]", "V", values)
+        checks.reject_entries((values < 0) | (values > 1), "V must lie in [0, 1]", "V", values)
         used = [pair for pair in zip(self.alpha, self.V, strict=True) if pair[0] > 0]
         alpha, V = (tuple(map(to_fraction, part)) for part in zip(*used, strict=True))
-        checks.set_fields(self, alpha=alpha, V=V)
+        checks.set_frozen_fields(self, alpha=alpha, V=V)
 
     @property
     def mean(self) -> Number:
@@ -198,11 +207,11 @@ class DirichletMean:
     def sample(self, n: int, rng: Seed = None) -> Floats:
         """Return n draws."""
         alpha, V = np.array(self.alpha, float), np.array(self.V, float)
-        return np.asarray(checks.generator(rng).dirichlet(alpha, count_draws(n)) @ V)
+        return np.asarray(checks.as_generator(rng).dirichlet(alpha, check_draw_count(n)) @ V)
 
     def excess(self, z: Number) -> fmpq:
         """Return E(Y − z)⁺: [t_1, …, t_n] (x − z)₊^n / n; a repeated knot takes a derivative."""
-        t, z = [exact(knot) for knot in self.knots], exact(z)
+        t, z = [to_ball_rational(knot) for knot in self.knots], to_ball_rational(z)
         n = len(t)
         table = [divide_at_one_knot(x - z, n, 0) for x in t]
         for j in range(1, n):
@@ -237,12 +246,14 @@ def integrate_spline(t: Floats, z: Floats) -> tuple[Floats, Floats]:
     return factor * spline.antiderivative(1)(z), factor * spline.antiderivative(2)(z)
 
 
-def count_draws(n: Any) -> int:
+def check_draw_count(n: Any) -> int:
     """Check a number of draws."""
-    return checks.whole("n", n, hint="It counts draws: pass n=1000, say.")
+    return checks.check_integer("n", n, hint="It counts draws: pass n=1000, say.")
 
 
-Distribution: TypeAlias = Normal | Beta | Finite | DirichletMean  # or what else has an excess
+Distribution: TypeAlias = (
+    Normal | Beta | FiniteDistribution | DirichletMean
+)  # or what else has an excess
 
 # ------------------------------------------------------------------------------------- the gap
 
@@ -256,7 +267,7 @@ class Estimate(NamedTuple):
 
 def check_sample(name: str, values: ArrayLike) -> Floats:
     """Check a sample."""
-    values = checks.array(f"sample {name}", values, ("n",), hint="It is a vector.")
+    values = checks.check_array(f"sample {name}", values, ("n",), hint="It is a vector.")
     if values.size < 100:
         checks.fail(f"samples have at least 100 numbers; {name} has {values.size}.")
     return values
@@ -276,7 +287,7 @@ def estimate_gap(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Estimate:
     [0.039 0.135 0.059] [0.0015 0.001  0.0005]
     """
     x, y = check_sample("x", x), check_sample("y", y)
-    z = checks.array("z", z, np.shape(z))
+    z = checks.check_array("z", z, np.shape(z))
     gap, error = np.empty(z.shape), np.empty(z.shape)
     for k, level in np.ndenumerate(z):
         u, v = np.maximum(x - level, 0), np.maximum(y - level, 0)
@@ -290,7 +301,7 @@ def exact_gap(X: Distribution, Y: Distribution, z: ArrayLike, digits: int = 15) 
 
     Parameters
     ----------
-    X, Y : Normal, Beta, Finite or DirichletMean
+    X, Y : Normal, Beta, FiniteDistribution or DirichletMean
         Distributions.
     z : array_like
         Where.
@@ -307,11 +318,11 @@ def exact_gap(X: Distribution, Y: Distribution, z: ArrayLike, digits: int = 15) 
     >>> exact_gap(Normal(0.5, 1 / 4), DirichletMean([1, 2, 1], [0, 0.5, 1]), [0.0, 0.5, 0.9])
     array([0.04165774, 0.13697114, 0.06000362])
     """
-    digits = checks.whole("digits", digits, 1, 1000, hint="15 is a float's.")
-    z = checks.array("z", z, np.shape(z))
+    digits = checks.check_integer("digits", digits, 1, 1000, hint="15 is a float's.")
+    z = checks.check_array("z", z, np.shape(z))
 
     def compute(z: float) -> float:
-        return float(sharpen(lambda: arb(X.excess(float(z)) - Y.excess(float(z))), digits))
+        return float(to_digits(lambda: arb(X.excess(float(z)) - Y.excess(float(z))), digits))
 
     return np.asarray(np.vectorize(compute, otypes=[float])(z))
 
@@ -359,7 +370,7 @@ def least_variance_at_half(n: float) -> float:
 
     So it is enough for every Dirichlet mean of weight n and mean ½, and no less is.
     """
-    checks.positive(n=n)
+    checks.check_positive(n=n)
     return float(np.exp(2 * (gammaln((n + 1) / 2) - gammaln(n / 2 + 1))) / 8)
 
 
@@ -386,7 +397,9 @@ class Comparison(NamedTuple):
         )
 
 
-def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60) -> Comparison:
+def compare_samples(
+    x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
+) -> Comparison:
     r"""Test by independent samples whether X is optimistic for Y.
 
     Each estimate of the gap is normal by the central limit theorem; the error rate is divided among
@@ -409,12 +422,12 @@ def compare(x: ArrayLike, y: ArrayLike, *, error: float = 0.01, places: int = 60
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> compare(rng.normal(0, 1, 1000), rng.normal(0, 2, 1000)).refuted     # wider is optimistic
+    >>> compare_samples(rng.normal(0, 1, 1000), rng.normal(0, 2, 1000)).refuted     # wider is optimistic
     True
     """
     x, y = check_sample("x", x), check_sample("y", y)
-    error = checks.inside("the error rate", error, 0, 1, hint="Pass error=0.01, say.")
-    places = checks.whole("places", places, 1, 10_000, hint="60 is usual.")
+    error = checks.check_open_interval("the error rate", error, 0, 1, hint="Pass error=0.01, say.")
+    places = checks.check_integer("places", places, 1, 10_000, hint="60 is usual.")
     pooled = np.sort(np.concatenate([x, y]))
     z = np.unique(np.quantile(pooled, np.linspace(0, 1 - 50 / pooled.size, places), method="lower"))
     gap, deviation = estimate_gap(x, y, z)

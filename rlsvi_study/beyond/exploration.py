@@ -33,16 +33,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rlsvi_core.compiled import Floats, Generator, jit
-from rlsvi_core.learners.sums import Statistics, add_transition, no_data
+from rlsvi_core.learners.sums import FeatureSums, add_transition, empty_sums
 from rlsvi_core.mdp import FiniteMDP
-from rlsvi_core.regression import draw, solve, solve_transposed
+from rlsvi_core.regression import fill_posterior_draw, solve_upper, solve_upper_transposed
+from rlsvi_core.runtime.compilation import Floats, Generator, jit
 
 PAIRS = 8  # m: the expected sample is a mean over so many pairs ±W
 
 
 @jit
-def backup(Phi: Floats, data: Statistics, W: Floats, Q: Floats) -> None:
+def backup(Phi: Floats, data: FeatureSums, W: Floats, Q: Floats) -> None:
     """Fill Q backwards in time."""
     H, S, A, K = Phi.shape
     V, x, theta, none = np.zeros(S), np.empty(K), np.empty(K), np.zeros(K)
@@ -54,8 +54,8 @@ def backup(Phi: Floats, data: Statistics, W: Floats, Q: Floats) -> None:
                 s = data.followed[h, i]
                 for k in range(K):
                     x[k] += V[s] * data.g[h, s, k]
-        solve_transposed(data.U[h], x)
-        draw(data.U[h], x, 0.0, none, theta)
+        solve_upper_transposed(data.U[h], x)
+        fill_posterior_draw(data.U[h], x, 0.0, none, theta)
         for s in range(S):
             for a in range(A):
                 Q[h, s, a] = W[h, s, a]
@@ -65,13 +65,13 @@ def backup(Phi: Floats, data: Statistics, W: Floats, Q: Floats) -> None:
 
 
 @jit
-def noise(Phi: Floats, data: Statistics, sigma: float, z: Floats, W: Floats) -> None:
+def noise(Phi: Floats, data: FeatureSums, sigma: float, z: Floats, W: Floats) -> None:
     """W_h = σ Φ_h U_h⁻¹ z_h."""
     H, S, A, K = Phi.shape
     w = np.empty(K)
     for h in range(H):
         w[:] = z[h]
-        solve(data.U[h], w)
+        solve_upper(data.U[h], w)
         for s in range(S):
             for a in range(A):
                 W[h, s, a] = 0.0
@@ -85,7 +85,7 @@ class Parts:
     def __init__(self, Phi: Floats, lam: float, sigma: float, rng: Generator) -> None:
         self.Phi, self.sigma, self.rng = Phi, sigma, rng
         H, S, A, K = Phi.shape
-        self.data = no_data(H, S, K, math.sqrt(lam) * sigma)
+        self.data = empty_sums(H, S, K, math.sqrt(lam) * sigma)
         self.fixed = rng.standard_normal((PAIRS, H, K))
         self._none, self._row = np.zeros((H, S, A)), np.empty(K)
 

@@ -12,32 +12,32 @@ from rlsvi_core import features, rlsvi
 from rlsvi_core.envs.chains import chain
 from rlsvi_core.regression import GaussianPosterior
 
-from ..engine import Tables
+from ..engine import StoredTables
 from ..judging.intervals import Mean, Median, median_interval
 from ..judging.outcomes import (
     DEPENDS,
     HOLDS,
-    Judged,
-    agreed,
-    decided,
-    jointly,
-    measured,
-    unless,
+    Judgement,
+    combine_parts,
+    combine_readings,
+    judge_unless,
+    verdict_if_all,
+    verdict_of_interval,
 )
 from ..judging.register import Frames, claim
 from ..judging.thresholds import CHOSEN, Limits
 from . import scaling
 from .dithering import arrival_probability
-from .runs import EXPERIMENTS, learning_times, medians, prior_spread
-from .stability import falls_below, orders, slower, sweep
+from .experiments import EXPERIMENTS, learning_times, median_learning_times, prior_value_std
+from .stability import orders_of_magnitude, rho_at_success_level, slowdown, summarize_sweep
 
-STORED = Tables(EXPERIMENTS)
+STORED = StoredTables(EXPERIMENTS)
 
 
 # --------------------------------------------------------------------------- section 4
 
 
-def two_periods(n: float, lam: float, sigma: float) -> np.ndarray:
+def two_period_width_ratio(n: float, lam: float, sigma: float) -> np.ndarray:
     """RLSVI's standard deviations of Q_0 and Q_1 in multiples of the posterior's: one state and one
     action, n rewards Q_1 + noise of the last period and n rewards Q_0 − Q_1 + noise before it.
 
@@ -49,7 +49,7 @@ def two_periods(n: float, lam: float, sigma: float) -> np.ndarray:
     return np.sqrt([(weight * last) ** 2 * last + last, last] / np.diag(exact))
 
 
-def coin(lam: float, sigma: float, n: float = 100) -> float:
+def coin_width_ratio(lam: float, sigma: float, n: float = 100) -> float:
     """RLSVI's standard deviation of a coin's mean in multiples of the posterior's: after n rewards,
     half of them −1 and half 0, from a prior Beta(½, ½)."""
     return float(sigma / np.sqrt(n + lam * sigma**2) / beta.std((n + 1) / 2, (n + 1) / 2))
@@ -63,7 +63,7 @@ def coin(lam: float, sigma: float, n: float = 100) -> float:
     verdict=DEPENDS,
     on="condition",
 )
-def approximate_posterior(limits: Limits = CHOSEN) -> Judged:
+def approximate_posterior(limits: Limits = CHOSEN) -> Judgement:
     """RLSVI's distribution can be thought of as an approximation to a posterior over value
     functions.
 
@@ -86,25 +86,25 @@ def approximate_posterior(limits: Limits = CHOSEN) -> Judged:
     agent.plan()
     error = np.abs(agent.theta[0] - exact.sample(7)).max()
     data = np.logspace(-4, 6, 101)  # in multiples of λσ²; nothing else matters
-    spread = float(max(two_periods(n, lam=1.0, sigma=1.0).max() for n in data))
+    spread = float(max(two_period_width_ratio(n, lam=1.0, sigma=1.0).max() for n in data))
     parameters = {  # λ and σ
         "own": (1.0, 0.5),
         "small": (1.0, 0.1),
         "theorem": (2.0, 2**0.5),  # Theorem 1's smallest, for this prior and H = 1
     }
-    coins = {name: coin(*of) for name, of in parameters.items()}
+    coins = {name: coin_width_ratio(*of) for name, of in parameters.items()}
     most = limits["roughly"]
     near = {name: 1 / most <= width <= most for name, width in coins.items()}
     conditions = {
-        "σ is the targets'": decided(bool(error <= 1e-10), spread <= most, near["own"]),
-        "any σ": decided(all(near.values())),
+        "σ is the targets'": verdict_if_all(bool(error <= 1e-10), spread <= most, near["own"]),
+        "any σ": verdict_if_all(all(near.values())),
     }
-    return Judged(
-        agreed(conditions),
+    return Judgement(
+        combine_readings(conditions),
         {
             "wider": spread - 1,
             "coins": coins,
-            "later": {name: coin(*of, n=1e6) for name, of in parameters.items()},
+            "later": {name: coin_width_ratio(*of, n=1e6) for name, of in parameters.items()},
         },
     )
 
@@ -112,7 +112,7 @@ def approximate_posterior(limits: Limits = CHOSEN) -> Judged:
 # --------------------------------------------------------------------------- section 6.1
 
 
-def flat_from(curves: pd.DataFrame, optimum: float, share: float) -> pd.Series:
+def first_flat_episode(curves: pd.DataFrame, optimum: float, share: float) -> pd.Series:
     """The first episode from which on, to the end, each run earns this share of the optimum, by its
     regret; infinity if there is none."""
     paid = curves.iloc[:-1]
@@ -130,7 +130,7 @@ def flat_from(curves: pd.DataFrame, optimum: float, share: float) -> pd.Series:
     verdict=HOLDS,
     main=True,
 )
-def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def learns_50_chain(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """RLSVI consistently learns the optimal policy of the 50-chain in roughly 500 episodes.
 
     By episode 500 the regret curves of {by[500]} of {seeds} runs are flat, by episode 750 those of
@@ -144,11 +144,11 @@ def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """
     runs = tables["fig2a"].query("agent == 'rlsvi'")
     curves = runs.pivot(index="episode", columns="seed", values="expected_regret")
-    flat = flat_from(curves, chain(50).value, limits["flat"])
+    flat = first_flat_episode(curves, chain(50).optimal_value, limits["flat"])
     stopped = runs.groupby("seed").last_suboptimal.max()
     in_time = flat <= 500 * limits["roughly"]
-    return Judged(
-        decided(in_time.mean() >= limits["consistently"]),
+    return Judgement(
+        verdict_if_all(in_time.mean() >= limits["consistently"]),
         {
             "flat": median_interval(flat),
             "tenth": median_interval(learning_times(runs)),  # the paper's proxy
@@ -170,7 +170,7 @@ def learns(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     verdict=HOLDS,
     main=True,
 )
-def dithering_wait(limits: Limits = CHOSEN) -> Judged:
+def dithering_wait(limits: Limits = CHOSEN) -> Judgement:
     """Any dithering strategy would take at least 10^15 episodes to learn the 50-chain.
 
     The first reward alone takes a mean of {mean:.2g} episodes, the paper's statistic, and a median
@@ -183,8 +183,10 @@ def dithering_wait(limits: Limits = CHOSEN) -> Judged:
     mean, median = 1 / q, np.log(2) / q
     consistently = limits["consistently"]
     most = -np.log1p(-consistently) / q
-    return Judged(
-        decided(median >= 1e15),  # and so are the mean, and the time until nearly all have it
+    return Judgement(
+        verdict_if_all(
+            median >= 1e15
+        ),  # and so are the mean, and the time until nearly all have it
         {
             "mean": mean,
             "median": median,
@@ -195,7 +197,7 @@ def dithering_wait(limits: Limits = CHOSEN) -> Judged:
     )
 
 
-def cell(cells: pd.DataFrame, at: int) -> Median:
+def median_at(cells: pd.DataFrame, at: int) -> Median:
     return Median(*map(float, cells.loc[at, ["median", "low", "high"]]))
 
 
@@ -213,7 +215,7 @@ def tabular_line(lengths: pd.Index) -> pd.Series:
     verdict=DEPENDS,
     on="reading",
 )
-def tabular_bound(tables: Frames = STORED) -> Judged:
+def tabular_bound(tables: Frames = STORED) -> Judgement:
     """H²SA/10 has the scaling of a lower bound for tabular learning algorithms.
 
     whether the worst MDP is meant or this chain: for the worst it has, by Dann and Brunskill
@@ -223,15 +225,15 @@ def tabular_bound(tables: Frames = STORED) -> Judged:
     Their bound is of order H²SA/ε² for an error ε, up to logarithms; the factor 1/10 is the
     paper's.
     """
-    tabular = medians(tables["fig3-tabular"], "N")
+    tabular = median_learning_times(tables["fig3-tabular"], "N")
     line = tabular_line(tabular.index)
     below = tabular["high"] < line
-    return Judged(
-        agreed({"worst MDP": HOLDS, "this chain": decided(not below.any())}),
+    return Judgement(
+        combine_readings({"worst MDP": HOLDS, "this chain": verdict_if_all(not below.any())}),
         {
             "below": int(below.sum()),
             "lengths": len(below),
-            "time": cell(tabular, 50),
+            "time": median_at(tabular, 50),
             "line": float(line[50]),
         },
     )
@@ -245,7 +247,7 @@ def tabular_bound(tables: Frames = STORED) -> Judged:
     verdict=HOLDS,
     main=True,
 )
-def generalization(tables: Frames = STORED) -> Judged:
+def generalization(tables: Frames = STORED) -> Judgement:
     """RLSVI demonstrates scalable generalization and exploration to outperform the dithering bound
     2^{N−1} and the tabular H²SA/10.
 
@@ -256,13 +258,15 @@ def generalization(tables: Frames = STORED) -> Judged:
     {means[fig3-tabular]:.0f}. To be below the bounds takes no generalization: tabular RLSVI is, too
     (6.1.tabular-bound).
     """
-    with_ten, tabular = (medians(tables[name], "N") for name in ("fig3", "fig3-tabular"))
+    with_ten, tabular = (
+        median_learning_times(tables[name], "N") for name in ("fig3", "fig3-tabular")
+    )
     times = {name: tables[name].query("N == 50").tenth_reward for name in ("fig3", "fig3-tabular")}
     line = tabular_line(with_ten.index)
     below = with_ten["high"] < np.minimum(line, 2.0 ** (line.index - 1))
-    ten, one_hot = cell(with_ten, 50), cell(tabular, 50)
-    return Judged(
-        decided(ten.high < one_hot.low, bool(below.all())),
+    ten, one_hot = median_at(with_ten, 50), median_at(tabular, 50)
+    return Judgement(
+        verdict_if_all(ten.high < one_hot.low, bool(below.all())),
         {
             "below": int(below.sum()),
             "lengths": len(below),
@@ -283,7 +287,7 @@ def generalization(tables: Frames = STORED) -> Judged:
     verdict=HOLDS,
     main=True,
 )
-def more_features(tables: Frames = STORED) -> Judged:
+def more_features(tables: Frames = STORED) -> Judgement:
     """Learning time scales gracefully with K, and the marginal effect of K decreases as K
     approaches 100.
 
@@ -292,7 +296,7 @@ def more_features(tables: Frames = STORED) -> Judged:
     Medians: {medians[2]:.0f} (K = 2), {medians[20]:.0f} (K = 20), {medians[50]:.0f} (K = 50),
     {medians[100]:.0f} (K = 100), {medians[150]:.0f} (K = 150).
     """
-    cells = medians(tables["fig4"], "K")
+    cells = median_learning_times(tables["fig4"], "K")
 
     def cost(first: int, last: int) -> Median:
         """Of a further feature: the widest interval that those of the medians allow."""
@@ -304,7 +308,7 @@ def more_features(tables: Frames = STORED) -> Judged:
         )
 
     early, late = cost(2, 20), cost(50, 100)
-    return unless(
+    return judge_unless(
         not (late.high < early.low and np.isfinite(cells["median"]).all()),
         early=early,
         late=late,
@@ -316,9 +320,9 @@ POLYNOMIAL = ["linear", "quadratic", "power"]
 OFFSET = "exponential with offset"
 
 
-def ahead(table: pd.DataFrame, axis: str, errors: str) -> float:
+def aic_margin(table: pd.DataFrame, axis: str, errors: str) -> float:
     """By how much, in AIC, the best polynomial is ahead of an exponential with an offset."""
-    aic = scaling.compare_laws(table, axis, errors)
+    aic = scaling.compare_growth_laws(table, axis, errors)
     return float(aic[OFFSET] - aic[POLYNOMIAL].min())
 
 
@@ -330,7 +334,7 @@ def ahead(table: pd.DataFrame, axis: str, errors: str) -> float:
     verdict=HOLDS,
     main=True,
 )
-def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """The data of these experiments are consistent with polynomial learning, in N and in K, and
     support it.
 
@@ -348,20 +352,25 @@ def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     numbers: dict[str, Any] = {"enough": enough}
     found: dict[str, str] = {}
     lengths = pd.concat([tables["fig3"], tables["fig3-long"]])
-    numbers["short"] = {errors: ahead(tables["fig3"], "N", errors) for errors in scaling.ERRORS}
+    numbers["short"] = {
+        errors: aic_margin(tables["fig3"], "N", errors) for errors in scaling.ERROR_MODELS
+    }
     for table, axis, middle in ((lengths, "N", 50), (tables["fig4"], "K", 20)):
-        aic = {errors: scaling.compare_laws(table, axis, errors) for errors in scaling.ERRORS}
+        aic = {
+            errors: scaling.compare_growth_laws(table, axis, errors)
+            for errors in scaling.ERROR_MODELS
+        }
         halves = table[table[axis] <= middle], table[table[axis] >= middle]
         numbers[axis] = {
-            "powers": [Mean(*scaling.exponent(half, axis)[:3]) for half in halves],
+            "powers": [Mean(*scaling.fit_power_law(half, axis)[:3]) for half in halves],
             "aic": {errors: of.to_dict() for errors, of in aic.items()},
-            "ahead": {errors: ahead(table, axis, errors) for errors in scaling.ERRORS},
+            "ahead": {errors: aic_margin(table, axis, errors) for errors in scaling.ERROR_MODELS},
         }
         fit = max(of[POLYNOMIAL].min() for of in aic.values())
         rivals = min(of.drop(POLYNOMIAL).min() for of in aic.values())
-        found[f"{axis}, consistent"] = decided(fit < enough)
+        found[f"{axis}, consistent"] = verdict_if_all(fit < enough)
         found[f"{axis}, support"] = HOLDS if rivals >= enough else DEPENDS
-    return Judged(jointly(found), numbers)
+    return Judgement(combine_parts(found), numbers)
 
 
 @claim(
@@ -373,7 +382,7 @@ def polynomial_learning(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     on="reading",
     main=True,
 )
-def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """There is some region 0 < ρ < ρ* where learning remains remarkably stable.
 
     whether ρ is a deviation or, as printed, a variance: at ρ = {rho:g} the median run takes
@@ -385,18 +394,19 @@ def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Ju
     {most[variance]:.2f} and {half[variance]:.2f}.
     """
     fig6, small, rho = tables["fig6"], tables["fig6-small"], limits["some region"]
-    times = {noise: slower(small, noise, rho) for noise in ("deviation", "variance")}
+    times = {noise: slowdown(small, noise, rho) for noise in ("deviation", "variance")}
     stable = {
-        noise: measured(-one.high, -one.low, -limits["stable"]) for noise, one in times.items()
+        noise: verdict_of_interval(-one.high, -one.low, -limits["stable"])
+        for noise, one in times.items()
     }
-    return Judged(
-        agreed(stable),
+    return Judgement(
+        combine_readings(stable),
         {
             "rho": rho,
             "slower": times,
             "runs": small.seed.nunique(),
-            "most": falls_below(fig6, 0.95),
-            "half": falls_below(fig6, 0.5),
+            "most": rho_at_success_level(fig6, 0.95),
+            "half": rho_at_success_level(fig6, 0.5),
         },
     )
 
@@ -410,7 +420,7 @@ def slightly_wrong_basis(tables: Frames = STORED, limits: Limits = CHOSEN) -> Ju
     on="data",
     main=True,
 )
-def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def robust_to_parameters(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """These results are remarkably robust over several orders of magnitude in both σ and λ, and for
     most combinations of them.
 
@@ -422,24 +432,24 @@ def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     {spreads[1]:.2g}, and Q* ≤ 1; σ up to {top:g}. The lines are σ = 0.1 and λ = 100, at N = 50 and
     K = 10.
     """
-    by_lam = sweep(tables["fig10"], "lam", 1.0, limits["rewards"])
-    by_sigma = sweep(tables["fig11"], "sigma", 0.1, limits["rewards"])
-    lam, sigma = by_lam.stable(1.0, limits), by_sigma.stable(0.1, limits)
+    by_lam = summarize_sweep(tables["fig10"], "lam", 1.0, limits["rewards"])
+    by_sigma = summarize_sweep(tables["fig11"], "sigma", 0.1, limits["rewards"])
+    lam, sigma = by_lam.stable_range(1.0, limits), by_sigma.stable_range(0.1, limits)
     tried = {(one, 0.1) for one in by_lam.ratio} | {(100.0, one) for one in by_sigma.ratio}
     stable = {(one, 0.1) for one in lam} | {(100.0, one) for one in sigma}
     upwards = {(one, other) for one, other in tried if one >= 1.0 and other >= 0.1}
-    wide = [orders(lam), orders(sigma)]
+    wide = [orders_of_magnitude(lam), orders_of_magnitude(sigma)]
     least, most = min(lam, default=1.0), max(lam, default=1.0)
     counts = {
         name: (len(stable & presented), len(presented))
         for name, presented in (("ours", tried), ("upwards", upwards))
     }
     combinations = {
-        name: decided(good > limits["mostly"] * of) for name, (good, of) in counts.items()
+        name: verdict_if_all(good > limits["mostly"] * of) for name, (good, of) in counts.items()
     }
-    several = decided(min(wide) >= limits["several orders"])
-    return Judged(
-        jointly({"several orders": several, "most": agreed(combinations)}),
+    several = verdict_if_all(min(wide) >= limits["several orders"])
+    return Judgement(
+        combine_parts({"several orders": several, "most": combine_readings(combinations)}),
         {
             "lam": lam,
             "sigma": sigma,
@@ -448,7 +458,7 @@ def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
             "top": max(sigma, default=0.0),
             "least": least,
             "most": most,
-            "spreads": [prior_spread(least), prior_spread(most)],
+            "spreads": [prior_value_std(least), prior_value_std(most)],
         },
     )
 
@@ -464,7 +474,7 @@ def robust(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     verdict=DEPENDS,
     on="reading",
 )
-def rescaling(limits: Limits = CHOSEN) -> Judged:
+def rescaling_equivalence(limits: Limits = CHOSEN) -> Judgement:
     """Any scaling of Φ can be exactly replicated by similar rescalings of λ and σ.
 
     what a scaling is: a factor c for all of Φ needs λ times c² and σ as it is, and the same
@@ -486,11 +496,11 @@ def rescaling(limits: Limits = CHOSEN) -> Judged:
     )
     same = all(np.array_equal(plain, other) for other in scaled)
     missed = float(apart / np.linalg.norm(new))
-    return Judged(
-        agreed(
+    return Judgement(
+        combine_readings(
             {
-                "one factor": decided(same, bool(plain.sum() >= limits["rewards"])),
-                "a factor each": decided(missed < 1e-9),
+                "one factor": verdict_if_all(same, bool(plain.sum() >= limits["rewards"])),
+                "a factor each": verdict_if_all(missed < 1e-9),
             }
         ),
         {"rewards": plain.sum(), "missed": missed},
@@ -504,7 +514,7 @@ def rescaling(limits: Limits = CHOSEN) -> Judged:
     kind="experiment",
     verdict=HOLDS,
 )
-def large_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def large_sigma_slows(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """Large values of σ lead to slower learning.
 
     At σ = 1 regret is {at_one:.0f} times that at σ = 0.1, and {learned} of {runs} runs learn at
@@ -512,9 +522,9 @@ def large_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
 
     After 10000 episodes, λ = 100, medians seed by seed.
     """
-    found = sweep(tables["fig11"], "sigma", 0.1, limits["rewards"])
+    found = summarize_sweep(tables["fig11"], "sigma", 0.1, limits["rewards"])
     at_one, at_ten = (found.ratio[sigma] for sigma in (1.0, 10.0))
-    return unless(
+    return judge_unless(
         not (at_one.low > 1 and at_ten.low > 1),
         at_one=at_one,
         learned=int(found.learned[10.0]),
@@ -553,7 +563,7 @@ def bandit_regret(
     kind="exact",
     verdict=HOLDS,
 )
-def small_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def small_sigma_fails(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """In stochastic domains too small a σ might concentrate the posterior too quickly, and so fail
     to explore sufficiently.
 
@@ -564,8 +574,8 @@ def small_sigma(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     has one reward, is spared: median regret {smallest:.0f} at σ = 1e-05, {printed:.0f} at 0.1.
     """
     small, enough = (float(np.sum(bandit_regret(sigma))) for sigma in (0.01, 0.5))
-    regret = sweep(tables["fig11"], "sigma", 0.1, limits["rewards"]).regret
-    return unless(
+    regret = summarize_sweep(tables["fig11"], "sigma", 0.1, limits["rewards"]).regret
+    return judge_unless(
         not small > limits["same regret"] * enough,
         small=small,
         enough=enough,

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 
 from rlsvi_core import features, lsvi
-from rlsvi_core.compiled import Generator, jit
 from rlsvi_core.envs.chains import chain
 from rlsvi_core.mdp import FiniteMDP
+from rlsvi_core.runtime.compilation import Generator, jit
 
-from ..judging.evidence import failing
+from ..judging.evidence import failed_steps
 from ..judging.intervals import mean_interval
-from ..judging.outcomes import HOLDS, Judged, unless
+from ..judging.outcomes import HOLDS, Judgement, judge_unless
 from ..judging.register import claim
 from ..judging.thresholds import CHOSEN, Limits
 
@@ -23,7 +23,7 @@ def arrival_probability(N: int) -> float:
     return float(mdp.occupancy(uniform)[-1, N - 1])
 
 
-def bases(mdp: FiniteMDP) -> list[np.ndarray]:
+def example_bases(mdp: FiniteMDP) -> list[np.ndarray]:
     """A tabular, a coherent and an agnostic basis."""
     return [
         features.tabular(mdp),
@@ -32,11 +32,11 @@ def bases(mdp: FiniteMDP) -> list[np.ndarray]:
     ]
 
 
-def zero_weights() -> bool:
+def weights_zero_before_reward() -> bool:
     """Before the first reward all targets are 0, so LSVI's weights (AᵀA + λI)⁻¹Aᵀ0 are, all actions
     tie, and dithering agents act uniformly, whatever the basis."""
     mdp = chain(8)
-    for Phi, dither in itertools.product(bases(mdp), ({"epsilon": 0.1}, {"eta": 0.1}, {})):
+    for Phi, dither in itertools.product(example_bases(mdp), ({"epsilon": 0.1}, {"eta": 0.1}, {})):
         agent, env = lsvi(Phi, rng=1, **dither), np.random.default_rng(2)
         rewarded = False
         while not rewarded:
@@ -55,7 +55,7 @@ def zero_weights() -> bool:
     verdict=HOLDS,
     main=True,
 )
-def regret_of_dithering() -> Judged:
+def regret_of_dithering() -> Judgement:
     """The regret of LSVI with ε-greedy or Boltzmann exploration is in the long run at least
     2^{S−1} − 1.
 
@@ -71,7 +71,9 @@ def regret_of_dithering() -> Judged:
         for N in range(2, 61)
     }
     least = min(cost[N] / (2.0 ** (N - 1) - 1) for N in cost)
-    return unless(least < 1 - 1e-9 or bool(failing([zero_weights])), least=least)
+    return judge_unless(
+        least < 1 - 1e-9 or bool(failed_steps([weights_zero_before_reward])), least=least
+    )
 
 
 @claim(
@@ -81,7 +83,7 @@ def regret_of_dithering() -> Judged:
     kind="instances",
     verdict=HOLDS,
 )
-def any_basis() -> Judged:
+def dithering_fails_any_basis() -> Judgement:
     """For any basis and any ε or η, LSVI's regret grows exponentially in S; in the setting of
     Figure 2 any ε or η is equivalent.
 
@@ -92,7 +94,7 @@ def any_basis() -> Judged:
     the 10^6 episodes of Figure 2 it comes with probability {within:.1g}.
     """
     mdp = chain(8)
-    every = [*bases(mdp), np.zeros((mdp.H, mdp.S, mdp.A, 1))]
+    every = [*example_bases(mdp), np.zeros((mdp.H, mdp.S, mdp.A, 1))]
     dithers = {"epsilon": 0.05}, {"epsilon": 0.5}, {"eta": 0.01}, {"eta": 10.0}
     rewards = [
         lsvi(Phi, rng=3, **dither).learn(mdp, 5000, 4).reward
@@ -101,7 +103,9 @@ def any_basis() -> Judged:
     first = [int(reward.argmax()) if reward.any() else None for reward in rewards]
     same = first.count(first[0])
     within = -np.expm1(-1e6 * arrival_probability(50))
-    return unless(same < len(first) or None in first, same=same, pairs=len(first), within=within)
+    return judge_unless(
+        same < len(first) or None in first, same=same, pairs=len(first), within=within
+    )
 
 
 @jit
@@ -139,7 +143,7 @@ def reinforce(
     kind="Monte Carlo",
     verdict=HOLDS,
 )
-def policy_gradient(limits: Limits = CHOSEN) -> Judged:
+def policy_gradient_fails(limits: Limits = CHOSEN) -> Judgement:
     """A similar result holds for policy gradient algorithms.
 
     REINFORCE stays uniform until its first reward, which takes {first:.0f} episodes at N = 14,
@@ -156,7 +160,7 @@ def policy_gradient(limits: Limits = CHOSEN) -> Judged:
     q = {N: arrival_probability(N) for N in lengths}
     z = [(found[N][:, 0].mean() - 1 / q[N]) * q[N] / np.sqrt((1 - q[N]) / seeds) for N in lengths]
     moved, worst = max(runs[:, 1].max() for runs in found.values()), float(np.abs(z).max())
-    return unless(
+    return judge_unless(
         moved > 0 or worst > limits["standard errors"] or 1 / q[14] < 2**13,
         first=mean_interval(found[14][:, 0]),
         expected=1 / q[14],

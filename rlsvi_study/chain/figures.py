@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .. import style
-from ..judging.intervals import student
+from ..judging.intervals import student_ends
 from ..judging.outcomes import last_rows
-from ..judging.register import typeset
+from ..judging.register import typeset_numbers
 from ..style import (
     BAND,
     BY_AGENT,
@@ -22,12 +22,12 @@ from ..style import (
     MARK,
     NAME,
     RANGE,
-    canvas,
-    legend,
-    styled,
-    three,
+    add_legend,
+    interval_rows,
+    subplots,
+    with_style,
 )
-from . import runs, scaling
+from . import experiments, scaling
 
 FEW = 5  # the paper averages five seeds; each of these is drawn
 BUDGET = 20_000  # where runs of figures 3, 4, 12 and 13 are censored
@@ -54,10 +54,10 @@ def carried_back(
         ax.annotate("", end, start, arrowprops=arc | look)
 
 
-@styled
+@with_style
 def chain_diagram(N: int = 50) -> Figure:
     """Figure 1: the chain. Solid arrows go left for sure, dashed ones right with a slip."""
-    fig, ax = canvas(height=2.0)
+    fig, ax = subplots(height=2.0)
     ax.set(xlim=(-0.8, 5.8), ylim=(-0.85, 0.95), aspect="equal")
     ax.axis("off")
     for x, text in {0: "1", 1: "2", 2: "3", 4: f"N−1\n= {N - 1}", 5: f"N\n= {N}"}.items():
@@ -79,10 +79,10 @@ def chain_diagram(N: int = 50) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def example1(table: pd.DataFrame) -> Figure:
     """Example 1: the first rewarded episode against the length of the chain."""
-    fig, ax = canvas(height=3.6)
+    fig, ax = subplots(height=3.6)
     N = np.arange(table.N.min(), table.N.max() + 1)
     exact = 2.0 ** (N - 1) / (1 - 1 / N) ** (N - 1)
     ax.plot(N, exact, color=COLOUR["theory"], ls=LINE["theory"], label="exact, 1/q")
@@ -96,30 +96,30 @@ def example1(table: pd.DataFrame) -> Figure:
         markers=MARK,
         **POINTS,
         ax=ax,
-        errorbar=student,
+        errorbar=student_ends,
     )
     ax.set(yscale="log", xlabel=AXIS["N"], ylabel="episodes to the first reward")
-    ax.yaxis.set_major_formatter(style.digits)
-    legend(ax)
+    ax.yaxis.set_major_formatter(style.format_integer)
+    add_legend(ax)
     return fig
 
 
-@styled
+@with_style
 def fig2a(table: pd.DataFrame) -> Figure:
     """Figure 2(a): realised regret over the first 2000 episodes."""
-    fig, ax = canvas(height=3.6)
+    fig, ax = subplots(height=3.6)
     look = {"x": "episode", "y": "regret", "ax": ax}
     sns.lineplot(table, **look, **BY_AGENT, **BAND)
     sns.lineplot(table[table.seed < FEW], **look, **EACH, lw=0.7, alpha=0.6, legend=False)
     ax.set_ylabel("cumulative regret")
-    legend(ax)
+    add_legend(ax)
     return fig
 
 
-@styled
+@with_style
 def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Figure:
     """A line through some data: its posterior mean and samples, each an (intercept, slope)."""
-    fig, ax = canvas(height=3.2)
+    fig, ax = subplots(height=3.2)
     ends = np.array([0.0, 1.0])
     for line in draws:
         ax.plot(ends, line[0] + line[1] * ends, color=COLOUR["rlsvi"], lw=0.8, alpha=0.4)
@@ -138,11 +138,11 @@ def fan(x: np.ndarray, y: np.ndarray, mean: np.ndarray, draws: np.ndarray) -> Fi
     return fig
 
 
-@styled
+@with_style
 def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
     """States from left to right, periods from top to bottom; each arrow, from state s of period h
     to a state of the next, has its label. The last one's value is carried back to the start."""
-    fig, ax = canvas(height=3.3)
+    fig, ax = subplots(height=3.3)
     ax.set(xlim=(0, 5.0), ylim=(2.3, -0.3))
     ax.axis("off")
     for h, s, after in pairs:
@@ -177,7 +177,7 @@ def two_periods(pairs: dict[tuple[int, int, int], str]) -> Figure:
         ax.text(0, h, name, va="center", color="0.4")
     carried_back(ax, (4, 2), (2, 0), 0.62)
     said = "no move:\nthe fit carries\nvalues back"
-    ax.text(4.0, 0.15, said, ha="left", va="center", color=style.ink(COLOUR["rlsvi"]))
+    ax.text(4.0, 0.15, said, ha="left", va="center", color=style.readable_colour(COLOUR["rlsvi"]))
     return fig
 
 
@@ -209,21 +209,21 @@ def states(ax: Axes, y: float, names: str, apart: float) -> None:
         ax.text(0.75 + apart * i, y, f"${name}$", **at)
 
 
-@styled
+@with_style
 def table_to_fill(rows: list[tuple[str, ...]]) -> Figure:
     """Two periods by hand, as a table with room to write."""
     height = 0.4 * (len(rows) + 1)
-    fig, ax = canvas(height=height)
+    fig, ax = subplots(height=height)
     ax.set(xlim=(0, 7), ylim=(0, height))
     ax.axis("off")
     by_hand(ax, rows, height - 0.2, 0.4)
     return fig
 
 
-@styled
+@with_style
 def board(rows: list[tuple[str, ...]]) -> Figure:
     """The board at the end of lecture 1, with the letters of its plan."""
-    fig, ax = canvas(height=7.8)
+    fig, ax = subplots(height=7.8)
     ax.set(xlim=(0, 7), ylim=(0, 7.8))
     ax.axis("off")
     for x, y, text in (
@@ -256,11 +256,11 @@ def board(rows: list[tuple[str, ...]]) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
     """The standard deviation of a value over samples, by state and period, for each kind of target;
     a dot where data are. States that no episode can reach by a period are left out."""
-    fig, axes = canvas(len(spread), height=4.2, sharey=True)
+    fig, axes = subplots(len(spread), height=4.2, sharey=True)
     H, S = tried.shape
     acted = range(min(H, S))  # further states are reached only at the end
     unreachable = np.arange(len(acted)) > np.arange(H)[:, None]
@@ -293,11 +293,11 @@ def spreads(spread: dict[str, np.ndarray], tried: np.ndarray) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     """Sampled values along the path 1, 2, …, N after some numbers of episodes, and the truth: one
     sample as a line, and a band with the middle 80% of all."""
-    fig, axes = canvas(2, -(-len(samples) // 2), height=5.0, sharex=True, sharey=True)
+    fig, axes = subplots(2, -(-len(samples) // 2), height=5.0, sharex=True, sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (episodes, values) in zip(axes.flat, samples.items(), strict=True):
         ax.fill_between(
@@ -318,24 +318,24 @@ def value_samples(samples: dict[int, np.ndarray], truth: np.ndarray) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def running_regret(realised: np.ndarray, exact: float) -> Figure:
     """The average realised regret of a policy, episode by episode, and its exact value."""
-    fig, ax = canvas()
+    fig, ax = subplots()
     n = np.arange(1, realised.shape[1] + 1)
     lines = ax.plot(n, (realised.cumsum(axis=1) / n).T, color="0.5", lw=0.8, alpha=0.6)
     lines[0].set_label("realised, averaged")
     ax.axhline(exact, color=COLOUR["truth"], lw=2, label="exact")
     ax.set(xscale="log", xlabel="episodes averaged", ylabel="regret per episode")
-    ax.xaxis.set_major_formatter(style.digits)
+    ax.xaxis.set_major_formatter(style.format_integer)
     ax.legend()
     return fig
 
 
-@styled
+@with_style
 def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     """A slice of Q* along the states, and the best that a basis can do."""
-    fig, axes = canvas(len(fits), sharey=True)
+    fig, axes = subplots(len(fits), sharey=True)
     states = np.arange(1, truth.size + 1)
     for ax, (name, fit) in zip(axes, fits.items(), strict=True):
         sns.lineplot(
@@ -351,12 +351,14 @@ def basis_fits(truth: np.ndarray, fits: dict[str, np.ndarray]) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     """The probability of each action against the parameter of a dithering scheme."""
-    fig, axes = canvas(len(laws), sharey=True)
+    fig, axes = subplots(len(laws), sharey=True)
     for ax, (name, law) in zip(axes, laws.items(), strict=True):
-        sns.lineplot(law, palette=style.values(law.shape[1]), ax=ax, legend=ax is axes[-1])
+        sns.lineplot(
+            law, palette=style.sequential_palette(law.shape[1]), ax=ax, legend=ax is axes[-1]
+        )
         ax.set(title=name, xlabel=law.index.name, ylabel="probability")
     axes[-1].set_xscale("log")
     axes[-1].xaxis.set_major_formatter("{x:g}")
@@ -364,12 +366,12 @@ def action_law(laws: dict[str, pd.DataFrame]) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def fig2b(table: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
     """Figure 2(b): the suboptimal policies so far over a million episodes, each run a line, and a
     dot at the last one of RLSVI. On the chain a suboptimal policy earns nothing, so regret is V*
     times their number. The table of Figure 2(a), if given, has the first episodes of these runs."""
-    fig, ax = canvas(height=3.8)
+    fig, ax = subplots(height=3.8)
     if start is not None:
         table = pd.concat([start[start.seed.isin(table.seed)], table])
     sns.lineplot(table, x="episode", y="suboptimal", ax=ax, legend=False, **EACH)
@@ -379,8 +381,8 @@ def fig2b(table: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
     ax.set(xscale="log", yscale="log", ylabel="suboptimal policies so far")
     ax.set_xticks([100, 10_000, 1_000_000])
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(style.digits)
-    style.label_ends(
+        axis.set_major_formatter(style.format_integer)
+    style.label_line_ends(
         ax, {NAME[agent]: (of.suboptimal.median(), COLOUR[agent]) for agent, of in ends}
     )
     return fig
@@ -388,10 +390,10 @@ def fig2b(table: pd.DataFrame, start: pd.DataFrame | None = None) -> Figure:
 
 def _times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """Medians with intervals; what is censored is drawn at the budget, pointing upwards."""
-    cells = runs.medians(table, axis)
+    cells = experiments.median_learning_times(table, axis)
     lost = cells.index[np.isinf(cells["median"])]
     sns.lineplot(
-        three(cells.drop(lost), limit=BUDGET),
+        interval_rows(cells.drop(lost), limit=BUDGET),
         x=axis,
         y="time",
         **RANGE,
@@ -408,9 +410,9 @@ def _times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     """The same over a smooth curve, beside the paper's statistic."""
-    band = scaling.smooth_band(table, axis, scaling.local_polynomial)
+    band = scaling.smooth_band(table, axis, scaling.local_linear_fit)
     sns.lineplot(
-        three(band, "fit"),
+        interval_rows(band, "fit"),
         x=axis,
         y="time",
         **RANGE,
@@ -430,22 +432,22 @@ def _smooth_times(ax: Axes, table: pd.DataFrame, axis: str) -> pd.DataFrame:
     return cells
 
 
-@styled
+@with_style
 def fig3(table: pd.DataFrame, alone: pd.DataFrame | None = None) -> Figure:
     """Figure 3: learning time against N, with the bounds it is held against; beside it, if given,
     that of an agent without generalization."""
-    fig, ax = canvas(height=4.0)
+    fig, ax = subplots(height=4.0)
     _smooth_times(ax, table, "N")
     if alone is not None:
-        tabular = runs.medians(alone, "N")
+        tabular = experiments.median_learning_times(alone, "N")
         sns.lineplot(
-            three(tabular),
+            interval_rows(tabular),
             x="N",
             y="time",
             **RANGE,
             **POINTS | {"linestyle": "-"},
             marker="s",
-            color=style.shades("rlsvi", 3)[2],
+            color=style.agent_shades("rlsvi", 3)[2],
             ax=ax,
         )
         ax.annotate(
@@ -467,16 +469,16 @@ def fig3(table: pd.DataFrame, alone: pd.DataFrame | None = None) -> Figure:
             (6, -2),
             va="top",
             textcoords="offset points",
-            color=style.ink(COLOUR["theory"]),
+            color=style.readable_colour(COLOUR["theory"]),
         )
     ax.set(yscale="log", ylim=(20, 2e6))
     return fig
 
 
-@styled
+@with_style
 def fig4(table: pd.DataFrame, dimension: int = 100) -> Figure:
     """Figure 4: learning time against K, with a local polynomial through the medians."""
-    fig, ax = canvas(height=3.8)
+    fig, ax = subplots(height=3.8)
     _smooth_times(ax, table, "K")
     ax.axvline(dimension, color="0.4", ls=":", lw=1)
     ax.text(dimension, 0.9, " SA", transform=ax.get_xaxis_transform())
@@ -485,19 +487,19 @@ def fig4(table: pd.DataFrame, dimension: int = 100) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     """Figure 5: the same on logarithmic axes, where a power law is a line."""
-    fig, axes = canvas(2, sharey=True)
+    fig, axes = subplots(2, sharey=True)
     for ax, table, axis in zip(axes, (lengths, features), "NK", strict=True):
-        x, law = _times(ax, table, axis).index.to_numpy(float), scaling.exponent(table, axis)
+        x, law = _times(ax, table, axis).index.to_numpy(float), scaling.fit_power_law(table, axis)
         ax.plot(x, law.level * x**law.power, color=COLOUR["theory"], ls=LINE["theory"])
         ax.text(
             0.97,
             0.08,
             f"slope {law.power:.2f}",
             ha="right",
-            color=style.ink(COLOUR["theory"]),
+            color=style.readable_colour(COLOUR["theory"]),
             transform=ax.transAxes,
         )
         ax.set(xscale="log", yscale="log")
@@ -505,11 +507,11 @@ def fig5(lengths: pd.DataFrame, features: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def fig6(table: pd.DataFrame) -> Figure:
     """Figure 6: learning time against ρ in both readings, censored runs at the top."""
-    fig, axes = canvas(2, height=3.8, sharey=True)
-    never = f"not within {style.digits(table.tenth_reward.max())}"
+    fig, axes = subplots(2, height=3.8, sharey=True)
+    never = f"not within {style.format_integer(table.tenth_reward.max())}"
     table = table.assign(
         run=np.where(table.censored, never, learned := "RLSVI learned"),
         time=table.tenth_reward * np.where(table.censored, 1.25, 1),
@@ -530,15 +532,15 @@ def fig6(table: pd.DataFrame) -> Figure:
         )
         ax.set(title=f"ρ as {noise}", xlabel="ρ", ylabel=TIME, yscale="log")
         ax.get_legend().remove()
-    legend(axes[0], on=fig, loc="outside lower center", ncols=2, markerscale=2)
+    add_legend(axes[0], on=fig, loc="outside lower center", ncols=2, markerscale=2)
     return fig
 
 
-@styled
+@with_style
 def sweep(table: pd.DataFrame, parameter: str) -> Figure:
     """Figures 10 and 11: median regret curves for each value; those that end low share a name."""
-    fig, ax = canvas(height=3.8)
-    shades, name = style.values(table[parameter].nunique()), AXIS[parameter]
+    fig, ax = subplots(height=3.8)
+    shades, name = style.sequential_palette(table[parameter].nunique()), AXIS[parameter]
     sns.lineplot(
         table,
         x="episode",
@@ -552,32 +554,40 @@ def sweep(table: pd.DataFrame, parameter: str) -> Figure:
         ax=ax,
     )
     ax.set(ylabel="cumulative regret (realised)")
-    ax.xaxis.set_major_formatter(style.digits)
+    ax.xaxis.set_major_formatter(style.format_integer)
     last = last_rows(table).groupby(parameter).regret.median()
     high = last[last > last.max() / 10]
-    ends = {f"{name} = {typeset(f'{value:g}')}": y for value, y in high.items()}
+    ends = {f"{name} = {typeset_numbers(f'{value:g}')}": y for value, y in high.items()}
     low = last.drop(high.index)
-    ends[f"{name} ≤ {typeset(f'{low.index.max():g}')}"] = low.median()
-    style.label_ends(ax, {text: (y, "black") for text, y in ends.items()})
+    ends[f"{name} ≤ {typeset_numbers(f'{low.index.max():g}')}"] = low.median()
+    style.label_line_ends(ax, {text: (y, "black") for text, y in ends.items()})
     return fig
 
 
-@styled
+@with_style
 def families(table: pd.DataFrame) -> Figure:
     """Learning time against one of N and K, a smooth curve for each value of the other.
 
     Figure 12: local polynomials in K for each N. Figure 13: quadratics in N for each K.
     """
-    fig, axes = canvas(1, 2, height=7.2)
+    fig, axes = subplots(1, 2, height=7.2)
     for ax, (family, axis), smoother in zip(
-        axes, (("N", "K"), ("K", "N")), (scaling.local_polynomial, scaling.quadratic), strict=True
+        axes,
+        (("N", "K"), ("K", "N")),
+        (scaling.local_linear_fit, scaling.quadratic_fit),
+        strict=True,
     ):
         bands = {
             one: scaling.smooth_band(cell, axis, smoother) for one, cell in table.groupby(family)
         }
-        look = {"hue": family, "palette": style.values(len(bands)), "ax": ax, "legend": False}
+        look = {
+            "hue": family,
+            "palette": style.sequential_palette(len(bands)),
+            "ax": ax,
+            "legend": False,
+        }
         sns.lineplot(
-            three(pd.concat(bands, names=[family]), "fit"),
+            interval_rows(pd.concat(bands, names=[family]), "fit"),
             x=axis,
             y="time",
             **RANGE,
@@ -585,7 +595,7 @@ def families(table: pd.DataFrame) -> Figure:
             lw=1.5,
         )
         sns.scatterplot(
-            runs.medians(table, [family, axis]),
+            experiments.median_learning_times(table, [family, axis]),
             x=axis,
             y="median",
             style=family,
@@ -601,17 +611,19 @@ def families(table: pd.DataFrame) -> Figure:
         for name, (x, y) in ends.items():
             if x < last:
                 ax.annotate(name, (x, y), (6, 0), textcoords="offset points", va="center")
-        style.label_ends(ax, {name: (y, "black") for name, (x, y) in ends.items() if x == last})
+        style.label_line_ends(
+            ax, {name: (y, "black") for name, (x, y) in ends.items() if x == last}
+        )
     return fig
 
 
-@styled
+@with_style
 def readings(table: pd.DataFrame) -> Figure:
     """Median learning time under each reading, for both λ, and how many runs learned."""
-    cells, budget = scaling.reading_medians(table), table.tenth_reward.max()
+    cells, budget = scaling.interpretation_medians(table), table.tenth_reward.max()
     order = list(cells.index.unique("label"))
-    fig, ax = canvas(height=0.4 * len(order) + 1)
-    shades = style.shades("rlsvi", 3)[::2]
+    fig, ax = subplots(height=0.4 * len(order) + 1)
+    shades = style.agent_shades("rlsvi", 3)[::2]
     for lam, shade, mark, beside, count in zip(
         (1.0, 100.0), shades, "so", (-0.15, 0.15), (1.4, 6), strict=True
     ):
@@ -642,7 +654,7 @@ def readings(table: pd.DataFrame) -> Figure:
         yticklabels=order,
         xticks=(200, 1000, 5000),
     )
-    ax.xaxis.set_major_formatter(style.digits)
+    ax.xaxis.set_major_formatter(style.format_integer)
     ax.xaxis.minorticks_off()
     ax.grid(axis="y", visible=False)
     return fig
@@ -661,24 +673,24 @@ def spreads_of_readings(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> pd.D
         reading="sweep",
         norm="HSA",
         censored=(late.tenth_reward == 0) | (late.tenth_reward > budget),
-        spread=runs.prior_spread(1.0) / np.sqrt(late.lam),
+        spread=experiments.prior_value_std(1.0) / np.sqrt(late.lam),
     )
     return pd.concat([late, plain.assign(spread=feature * np.sqrt(10 / plain.lam))])
 
 
-@styled
+@with_style
 def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
     """Learning time against the spread of a value before any data, for every norm and λ."""
     table, budget = spreads_of_readings(readings, by_lambda), readings.tenth_reward.max()
-    cells = runs.medians(table, ["reading", "spread", "norm", "lam"])
-    fig, ax = canvas(height=3.8)
+    cells = experiments.median_learning_times(table, ["reading", "spread", "norm", "lam"])
+    fig, ax = subplots(height=3.8)
     names = {
         "sweep": "stacked, norm HSA, λ varies",
         "stacked": "stacked, norm and λ vary",
         "per_period": "per period, norm and λ vary",
     }
     for (reading, name), mark, colour in zip(
-        names.items(), ("o-", "s", "D"), style.values(3), strict=True
+        names.items(), ("o-", "s", "D"), style.sequential_palette(3), strict=True
     ):
         cell = cells.loc[reading].reset_index()
         lost = np.isinf(cell["median"])
@@ -699,7 +711,9 @@ def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
         )
     ax.axvline(1, color="0.5", lw=0.8, ls=":")
     ax.text(0.85, 200, "$Q^* \\leq 1$", ha="right")
-    ax.text(2, budget * 1.25, f"▲ median run not within {style.digits(budget)}", va="center")
+    ax.text(
+        2, budget * 1.25, f"▲ median run not within {style.format_integer(budget)}", va="center"
+    )
     ax.set(
         xscale="log",
         yscale="log",
@@ -708,7 +722,7 @@ def prior_spread(readings: pd.DataFrame, by_lambda: pd.DataFrame) -> Figure:
         ylim=(180, 9000),
         yticks=(200, 500, 1000, 2000, 5000),
     )
-    ax.yaxis.set_major_formatter(style.digits)
+    ax.yaxis.set_major_formatter(style.format_integer)
     ax.minorticks_off()
     ax.legend(loc="upper right", bbox_to_anchor=(1, 0.9))
     return fig

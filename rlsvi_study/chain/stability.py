@@ -7,7 +7,13 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 
-from ..judging.intervals import Mean, Median, bootstrap, for_all, median_interval
+from ..judging.intervals import (
+    Mean,
+    Median,
+    bootstrap_interval,
+    median_interval,
+    simultaneous_level,
+)
 from ..judging.outcomes import last_rows
 from ..judging.thresholds import Limits
 
@@ -18,7 +24,7 @@ def success_rates(fig6: pd.DataFrame) -> pd.DataFrame:
     return (~lost).rename_axis(columns=None).rolling(41, center=True).mean().dropna()
 
 
-def falls_below(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[str, Median]:
+def rho_at_success_level(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[str, Median]:
     """The ρ at which the chance to learn falls below a level, for each noise: by the best falling
     curve (isotonic regression), with a 95% interval from runs resampled by that curve; 1 if it
     never does."""
@@ -38,19 +44,19 @@ def falls_below(fig6: pd.DataFrame, level: float, repeats: int = 300) -> dict[st
     return found
 
 
-def slower(small: pd.DataFrame, noise: str, rho: float) -> Mean:
+def slowdown(small: pd.DataFrame, noise: str, rho: float) -> Mean:
     """How many times as long the median run takes with an error ρ of the basis as with none; one
     that does not learn takes infinitely long."""
     time = small.tenth_reward.where(~small.censored, np.inf)
     with_error = time[(small.noise == noise) & (small.rho == rho)]
-    return bootstrap(
+    return bootstrap_interval(
         lambda one, other: np.median(one, axis=-1) / np.median(other, axis=-1),
         with_error,
         time[small.rho == 0],
     )
 
 
-class Sweep(NamedTuple):
+class SweepSummary(NamedTuple):
     """Runs for many values of a parameter, against those at a reference value."""
 
     regret: pd.Series  # at the end, median
@@ -58,7 +64,7 @@ class Sweep(NamedTuple):
     ratio: dict[float, Median]  # of regret, seed by seed: 95% for all values together
     runs: int
 
-    def stable(self, reference: float, limits: Limits) -> list[float]:
+    def stable_range(self, reference: float, limits: Limits) -> list[float]:
         """The unbroken range around the reference where nearly all runs learn and regret is, with
         confidence, at most so many times as large."""
         alike = pd.Series(
@@ -69,16 +75,18 @@ class Sweep(NamedTuple):
         return [*self.learned.index[good & (stretch == stretch[reference]) & good[reference]]]
 
 
-def sweep(table: pd.DataFrame, parameter: str, reference: float, rewards: float) -> Sweep:
+def summarize_sweep(
+    table: pd.DataFrame, parameter: str, reference: float, rewards: float
+) -> SweepSummary:
     last = last_rows(table)
     by_seed = last.pivot(index="seed", columns=parameter, values="regret")
-    level = for_all(by_seed.shape[1] - 1)
+    level = simultaneous_level(by_seed.shape[1] - 1)
     ratio = {
         value: median_interval(by_seed[value] / by_seed[reference], level) for value in by_seed
     }
     learned = (last.rewards >= rewards).groupby(last[parameter]).sum()
-    return Sweep(by_seed.median(), learned, ratio, len(by_seed))
+    return SweepSummary(by_seed.median(), learned, ratio, len(by_seed))
 
 
-def orders(values: list[float]) -> float:
+def orders_of_magnitude(values: list[float]) -> float:
     return float(np.log10(max(values) / min(values))) if values else 0.0

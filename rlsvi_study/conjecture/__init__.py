@@ -3,7 +3,7 @@
 from .. import Topic
 
 TOPIC = Topic(
-    tables=("gamble", "long-gamble", "toll", "costly-road", "largest-error"),
+    tables=("gamble", "long-gamble", "toll", "costly-road", "one-action-road", "largest-error"),
     figures={"road": ("costly-road", "largest-error")},
     claims=("B",),
 )

@@ -13,24 +13,24 @@ import math
 import numpy as np
 from scipy.linalg import hadamard
 
-from ..engine import Tables
-from ..judging.evidence import failing
-from ..judging.outcomes import DEPENDS, FAILS, Judged, agreed
+from ..counterexamples import gamble, long_gamble, needle, toll
+from ..engine import StoredTables
+from ..judging.evidence import failed_steps
+from ..judging.outcomes import DEPENDS, FAILS, Judgement, combine_readings
 from ..judging.register import Frames, claim
-from ..traps import gamble, long_gamble, needle, toll
 from .costly_road import STEPS as COSTLY_ROAD
+from .experiments import EXPERIMENTS
 from .gambles import STEPS as GAMBLES
-from .gambles import WORST, gamble_tables, power, slopes
-from .hypotheses import is_instance
-from .runs import EXPERIMENTS
+from .gambles import WORST, fitted_exponent, gamble_runs, regret_exponent
+from .hypotheses import meets_hypotheses
 from .toll import STEPS as TOLL
-from .toll import least_regret, looked_at, over_root_T
+from .toll import proof_episodes, regret_lower_bound, regret_per_sqrt_T
 
-STORED = Tables(EXPERIMENTS)
+STORED = StoredTables(EXPERIMENTS)
 PLACE = "Appendix B, Conjecture 1"
 
 
-def worlds_are_instances() -> bool:
+def check_worlds_are_instances() -> bool:
     """The gamble, the toll and the needle meet every hypothesis of Conjecture 1 with λ = σ = 1, the
     long gamble with λ = 3/H², the gambles and the toll up to H = 40; V* and θ are as the proofs
     have them. The needle has 32 actions in dimension 16, and θ = v* to rounding."""
@@ -38,17 +38,21 @@ def worlds_are_instances() -> bool:
     worlds = [
         (gamble(), 1.0),
         *((long_gamble(H), 3 / H**2) for H in range(2, 41)),
-        *((toll(H, looked_at(H)), 1.0) for H in range(7, 41, 2)),
+        *((toll(H, proof_episodes(H)), 1.0) for H in range(7, 41, 2)),
         (needle(vectors, 5, H=3), 1.0),
     ]
     (play, _), (long, _), (last, Phi) = (worlds[i][0] for i in (0, 7, -1))
-    off = np.abs(Phi @ vectors[5] - last.Q).max() + abs(play.value - 0.2) + abs(long.value - 0.8)
-    meet = all(is_instance(world, lam) for world, lam in worlds)
-    return bool(meet and off <= 1e-12 and last.value >= 0.25)
+    off = (
+        np.abs(Phi @ vectors[5] - last.Q).max()
+        + abs(play.optimal_value - 0.2)
+        + abs(long.optimal_value - 0.8)
+    )
+    meet = all(meets_hypotheses(world, lam) for world, lam in worlds)
+    return bool(meet and off <= 1e-12 and last.optimal_value >= 0.25)
 
 
-STEPS_PRINTED = worlds_are_instances, *GAMBLES
-STEPS_MEANT = worlds_are_instances, *TOLL, *COSTLY_ROAD
+STEPS_PRINTED = check_worlds_are_instances, *GAMBLES
+STEPS_MEANT = check_worlds_are_instances, *TOLL, *COSTLY_ROAD
 
 
 @claim(
@@ -59,7 +63,7 @@ STEPS_MEANT = worlds_are_instances, *TOLL, *COSTLY_ROAD
     verdict=FAILS,
     part_of="B.conjecture-meant",
 )
-def conjecture_printed(tables: Frames = STORED) -> Judged:
+def conjecture_printed(tables: Frames = STORED) -> Judgement:
     """For each MDP that meets the hypotheses there is a polynomial with Regret ≤ √T · poly(K, H,
     max ‖Φ‖, σ, 1/λ).
 
@@ -68,16 +72,16 @@ def conjecture_printed(tables: Frames = STORED) -> Judged:
 
     Ours. With one period, {least[1]:.2f}; with H periods more than 1 − 1.6/H, so for every power below 1
     there is an MDP. A σ that fits returns, not rewards, bounds regret on the gambles."""
-    failed = failing(STEPS_PRINTED)
-    powers = {H: float(power(H, x)) for H, x in WORST.items()}
+    failed = failed_steps(STEPS_PRINTED)
+    powers = {H: float(regret_exponent(H, x)) for H, x in WORST.items()}
     refuted = not failed and min(powers.values()) > 0.5
-    return Judged(
+    return Judgement(
         FAILS if refuted else DEPENDS,
         {
             "failed": failed,
             "powers": powers,
             "least": {H: math.floor(100 * one) / 100 for H, one in powers.items()},
-            "slopes": {H: slopes(own) for H, own in gamble_tables(tables).items()},
+            "slopes": {H: fitted_exponent(own) for H, own in gamble_runs(tables).items()},
         },
     )
 
@@ -90,7 +94,7 @@ def conjecture_printed(tables: Frames = STORED) -> Judged:
     verdict=FAILS,
     main=True,
 )
-def conjecture_meant(tables: Frames = STORED) -> Judged:
+def conjecture_meant(tables: Frames = STORED) -> Judgement:
     """If Q*_h = Φ_hθ_h for exactly one θ with Σ‖θ‖² ≤ KH/λ and rewards lie in [−σ, σ], then there is a
     polynomial with Regret ≤ √T · poly(K, H, max ‖Φ‖, σ, 1/λ).
 
@@ -102,22 +106,22 @@ def conjecture_meant(tables: Frames = STORED) -> Judged:
     Both are ours, proved for every λ and σ: with K = 1, and with K of order H² log H in linear MDPs
     with features of length 1 at most, too. Measured with λ = σ = 1, {runs} runs of
     (256/257)^H 8^(H/2−2) episodes, Student's intervals. The needle defeats every algorithm as K and H grow."""
-    failed = failing(STEPS_MEANT)
+    failed = failed_steps(STEPS_MEANT)
     growth = [
-        least_regret(looked_at(H + 2))
-        / least_regret(looked_at(H))
-        * math.sqrt(H * looked_at(H) / ((H + 2) * looked_at(H + 2)))
+        regret_lower_bound(proof_episodes(H + 2))
+        / regret_lower_bound(proof_episodes(H))
+        * math.sqrt(H * proof_episodes(H) / ((H + 2) * proof_episodes(H + 2)))
         for H in (20, 40, 60)
     ]
-    rising = over_root_T(tables["toll"])
+    rising = regret_per_sqrt_T(tables["toll"])
     horizons = min(rising), max(rising)
     refuted = not failed and min(growth) > 1
     readings = {
         "as meant": FAILS if refuted else DEPENDS,
         "as printed": conjecture_printed(tables).verdict,
     }
-    return Judged(
-        agreed(readings),
+    return Judgement(
+        combine_readings(readings),
         {
             "failed": failed,
             "growth": growth,

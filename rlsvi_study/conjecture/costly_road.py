@@ -35,20 +35,20 @@ import pandas as pd
 from scipy.special import log_ndtr
 from sympy import Matrix, sqrt, symbols
 
-from rlsvi_core.checks import between, positive, whole
-from rlsvi_core.compiled import Floats
 from rlsvi_core.mdp import FiniteMDP
+from rlsvi_core.runtime.checks import check_integer, check_positive, check_range
+from rlsvi_core.runtime.compilation import Floats
 
 from ..judging.algebra import Sides
 from ..judging.intervals import Mean, mean_interval
-from .hypotheses import is_closed, is_instance, is_linear
+from .hypotheses import is_bellman_closed, is_linear_mdp, meets_hypotheses
 
 DEAD, ALIVE, AWAY = 0, 1, 2
 X = math.sqrt(0.5)  # of the gate's features
 WALK = 0.5  # a walk's second feature
 
 
-def costly_road(
+def costly_road_mdp(
     H: int, p: float, c: float = 0.05, r: float = 0.15, b: float = 1.0, d: int = 3
 ) -> tuple[FiniteMDP, Floats]:
     """A linear MDP at whose gate a leap always loses, and on whose road every step costs the same.
@@ -70,17 +70,19 @@ def costly_road(
 
     Examples
     --------
-    >>> mdp, Phi = costly_road(H=4, p=0.1, c=0.6, r=0.25)
+    >>> mdp, Phi = costly_road_mdp(H=4, p=0.1, c=0.6, r=0.25)
     >>> mdp.V[:, ALIVE].round(2), Phi[1, ALIVE]
     (array([-1.88, -0.75, -0.5 , -0.25,  0.  ]), array([[0.6, 0.5, 0. ],
            [0.6, 0.8, 0. ]]))
     """
-    H = whole("H", H, 2, hint="The road begins in period 1: pass H=10, say.")
-    d = whole("d", d, 3, hint="Gate and road need three features.")
+    H = check_integer("H", H, 2, hint="The road begins in period 1: pass H=10, say.")
+    d = check_integer("d", d, 3, hint="Gate and road need three features.")
     S, A = (2, 2) if d == 3 else (3, max(2, d - 3))
-    positive(c=c, r=r, b=b)
-    p = between("p", p, 0, 1, hint="So often an episode starts at the side: pass p=0.1, say.")
-    c = between("c", c, 0, 0.8, hint="It is small, so that walk and leap differ: pass c=0.05, say.")
+    check_positive(c=c, r=r, b=b)
+    p = check_range("p", p, 0, 1, hint="So often an episode starts at the side: pass p=0.1, say.")
+    c = check_range(
+        "c", c, 0, 0.8, hint="It is small, so that walk and leap differ: pass c=0.05, say."
+    )
     u = math.sqrt(1 - c * c)
     P, R, Phi = np.zeros((H, S, A, S)), np.zeros((H, S, A, S)), np.zeros((H, S, A, d))
     P[:, :, :, DEAD] = 1.0
@@ -108,7 +110,7 @@ class Tuning(NamedTuple):
     cost: float  # λr², at most 1 and, as r ≤ σ, at most ρ
 
     @property
-    def r(self) -> float:
+    def step_cost(self) -> float:
         return math.sqrt(self.cost / self.rho)
 
     @property
@@ -118,10 +120,10 @@ class Tuning(NamedTuple):
         >>> Tuning(H=10, rho=1.0, cost=1.0).n_0
         106
         """
-        return math.ceil(20 / self.r**2 * math.log(20 * self.H))
+        return math.ceil(20 / self.step_cost**2 * math.log(20 * self.H))
 
     @property
-    def c(self) -> float:
+    def feature_scale(self) -> float:
         return math.sqrt(self.rho / (20 * self.n_0))
 
 
@@ -137,33 +139,35 @@ LOST = 9.0  # r times so much is lost on the way
 POWER = 5200  # of 20H
 
 
-class Rows(NamedTuple):
+class PeriodPosterior(NamedTuple):
     """One period's regression on the road, after these many walks and leaps."""
 
     mean: Floats  # the share of the next value in the weights
     covariance: Floats  # over σ²
 
 
-def posterior(walks: float, leaps: float, tuning: Tuning) -> Rows:
+def period_posterior(walks: float, leaps: float, tuning: Tuning) -> PeriodPosterior:
     """The regression of the road's two features.
 
-    >>> one = posterior(100, 0, Tuning(H=10, rho=1.0, cost=1.0))
+    >>> one = period_posterior(100, 0, Tuning(H=10, rho=1.0, cost=1.0))
     >>> one.mean.round(3)
     array([0.083, 1.92 ])
     """
-    walk, leap = features(tuning.c)
+    walk, leap = road_features(tuning.feature_scale)
     M = tuning.rho * np.eye(2)
     M += walks * np.outer(walk, walk) + leaps * np.outer(leap, leap)
     inverse = np.asarray(np.linalg.inv(M), float)
-    return Rows(inverse @ (walks * walk + leaps * leap), inverse)
+    return PeriodPosterior(inverse @ (walks * walk + leaps * leap), inverse)
 
 
-def features(c: float) -> tuple[Floats, Floats]:
+def road_features(c: float) -> tuple[Floats, Floats]:
     """Walk and leap."""
     return np.array([c, WALK]), np.array([c, math.sqrt(1 - c * c)])
 
 
-def splits(low: float, high: float, walked: float, n_0: int) -> Iterator[tuple[float, float]]:
+def walk_leap_counts(
+    low: float, high: float, walked: float, n_0: int
+) -> Iterator[tuple[float, float]]:
     """(walks, leaps): so many rows as multiples of n₀, of which at least ``walked`` are walks."""
     for n in np.linspace(low, high, 9):
         for walks in np.linspace(walked, n, 21):
@@ -173,7 +177,7 @@ def splits(low: float, high: float, walked: float, n_0: int) -> Iterator[tuple[f
 # --------------------------------------------------------------------- the steps
 
 
-def road_is_linear() -> bool:
+def check_linear_road() -> bool:
     """The costly road is a linear MDP, deterministic but for its start, with exactly one θ, no feature
     longer than 1, and features that are closed under Bellman's operator. If d ≥ 1/c² + 2, r ≤ 1 and
     b ≤ √½ rewards lie in [−1, 0], and the reward's weights and Σμ are no longer than √d. It meets the hypotheses of Conjecture 1 if
@@ -182,15 +186,15 @@ def road_is_linear() -> bool:
     for H, c, r, b in product((2, 3, 8), (0.3, 0.55), (0.1, 1.0), (0.2, 0.7)):
         d = math.ceil(1 / c**2 + 2)
         for K in (3, d):
-            mdp, Phi = world = costly_road(H, 0.3, c, r, b, K)
+            mdp, Phi = world = costly_road_mdp(H, 0.3, c, r, b, K)
             weights = H * (H - 1) * (2 * H - 1) / 6 + (H - 1) ** 2  # of r²/c² in Σ‖θ‖²
             most = K * H / (weights * (r / c) ** 2 + (b / X) ** 2)
             sigma = max(r, b / X)
             if not (
-                is_instance(world, most * (1 - 1e-9), sigma)
-                and not is_instance(world, most * (1 + 1e-6), sigma)
-                and is_linear(mdp, Phi)
-                and is_closed(mdp, Phi, rng)
+                meets_hypotheses(world, most * (1 - 1e-9), sigma)
+                and not meets_hypotheses(world, most * (1 + 1e-6), sigma)
+                and is_linear_mdp(mdp, Phi)
+                and is_bellman_closed(mdp, Phi, rng)
                 and set(np.unique(mdp.P)) == {0.0, 1.0}
                 and np.linalg.norm(Phi, axis=-1).max() <= 1 + 1e-12
             ):
@@ -206,29 +210,29 @@ def road_is_linear() -> bool:
     return True
 
 
-def enough_features() -> bool:
+def check_feature_count() -> bool:
     """In the theorem 1/c² ≤ 406 log(20H)/(λr²), and with 160 H² log(20H) features λΣ‖θ‖² ≤ dH if
     2λb² ≤ 1."""
     for one in TUNINGS:
         log = math.log(20 * one.H)
         weights = one.H * (one.H - 1) * (2 * one.H - 1) / 6 + (one.H - 1) ** 2
-        squares = weights * one.cost / one.c**2 + 1
-        if 1 / one.c**2 > 406 * log / one.cost or squares > 160 * one.H**3 * log:
+        squares = weights * one.cost / one.feature_scale**2 + 1
+        if 1 / one.feature_scale**2 > 406 * log / one.cost or squares > 160 * one.H**3 * log:
             return False
     return True
 
 
-def harmless_draws() -> bool:
+def check_early_draws() -> bool:
     """After n₀ ≤ n ≤ 5n₀ starts at the side, of which any share walked in a period, θ₂ and a walk's value
     have means below 0 by 1.77 √log(20H) standard deviations or more, if the next value is at most 0. So
     with probability 1 − 1/(20H) the period walks and its value is below 0."""
     for one in TUNINGS:
-        walk, _ = features(one.c)
+        walk, _ = road_features(one.feature_scale)
         enough = 1.77 * math.sqrt(math.log(20 * one.H))
-        for split in splits(1, 5, 0, one.n_0):
-            mean, covariance = posterior(*split, one)
-            second = one.r * mean[1] / math.sqrt(covariance[1, 1])
-            whole_walk = one.r * (walk @ mean) / math.sqrt(walk @ covariance @ walk)
+        for split in walk_leap_counts(1, 5, 0, one.n_0):
+            mean, covariance = period_posterior(*split, one)
+            second = one.step_cost * mean[1] / math.sqrt(covariance[1, 1])
+            whole_walk = one.step_cost * (walk @ mean) / math.sqrt(walk @ covariance @ walk)
             if min(second, whole_walk) < enough:
                 return False
         if 2 * math.exp(log_ndtr(-enough)) > 1 / (20 * one.H):
@@ -236,14 +240,14 @@ def harmless_draws() -> bool:
     return True
 
 
-def growing_draws() -> bool:
+def check_amplification() -> bool:
     """After 4n₀ ≤ n ≤ 5n₀ starts, of which at least 2.4n₀ walked, a leap is worth 1.17 to 2 times the
     next value, and its noise has a standard deviation of at least σ/√(5.1n₀). The costs of all periods
     take at most 9r of what the last one sampled: 1.17/0.17 + 2."""
     for one in TUNINGS:
-        _, leap = features(one.c)
-        for split in splits(4, 5, WALKED, one.n_0):
-            mean, covariance = posterior(*split, one)
+        _, leap = road_features(one.feature_scale)
+        for split in walk_leap_counts(4, 5, WALKED, one.n_0):
+            mean, covariance = period_posterior(*split, one)
             if not GROWTH <= leap @ mean <= MOST_GROWTH:
                 return False
             if leap @ covariance @ leap < 1 / (5.1 * one.n_0):
@@ -251,7 +255,7 @@ def growing_draws() -> bool:
     return GROWTH / (GROWTH - 1) + MOST_GROWTH <= LOST
 
 
-def at_the_gate() -> list[Sides]:
+def gate_identities() -> list[Sides]:
     """After n starts at the side, m leaps and k quits θ̃_{0,2} is, up to a positive factor and noise,
     nuρ(X₁ − bu/x)/(ρ + nc²) − mx(b(ρ + kx²) − ρY)/(ρ + (m + k)x²): the normal equations of period 0,
     without θ_1 and θ_3."""
@@ -279,21 +283,21 @@ def at_the_gate() -> list[Sides]:
     ]
 
 
-def few_leaps_outweigh() -> bool:
+def check_few_leaps() -> bool:
     """With n ≥ 4n₀ and X₁ ≥ rΠ the first term is at least the second with Y = 0, for every number of leaps
     up to L ≤ 4n₀(rΠ/b − 2): 0.8 · 4n₀u(rΠ − bu/x) ≥ Lbx."""
     for one, over in product(TUNINGS, (2.5, 10.0, 1e6)):  # rΠ/b
-        u = math.sqrt(1 - one.c**2)
+        u = math.sqrt(1 - one.feature_scale**2)
         L = 4 * one.n_0 * (over - 2)
         for n in (4 * one.n_0, 5 * one.n_0):
-            if one.rho / (one.rho + n * one.c**2) < 0.8 - 1e-12:
+            if one.rho / (one.rho + n * one.feature_scale**2) < 0.8 - 1e-12:
                 return False
         if 0.8 * 4 * one.n_0 * u * (over - u / X) < L * X:
             return False
     return True
 
 
-def counted() -> bool:
+def check_counting() -> bool:
     """n₀ ≥ 73 and n₀ ≥ 73ρ. Of 3n₀ starts 2.4n₀ walk throughout but for e^{−0.4n₀}, if each does with probability
     19/20. At least 5n₀ of L episodes start at the side but for e^{−n₀/12}. So bL/51 episodes start at
     the gate meanwhile and, by ½ · ½, leap if N ≥ 10r; and this has at least the probability
@@ -306,7 +310,7 @@ def counted() -> bool:
         L = 6 * n_0 / 0.5 + 1  # for the largest p; a smaller one gives more
         gate = 0.5 * (L - 1) / 6 * (1 - math.exp(-n_0 / 12))  # (1 − p)n₀/p, p ≤ ½
         share = gate * (1 - math.exp(-0.4 * n_0)) / 4
-        tail = log_ndtr(-10 * one.r * math.sqrt(5.1 * n_0))
+        tail = log_ndtr(-10 * one.step_cost * math.sqrt(5.1 * n_0))
         if (
             n_0 < 73 * max(1, one.rho)
             or share < L / 51
@@ -328,14 +332,14 @@ def proved_growth(H: int, cost: float = 1.0) -> float:
     return 0.5 * (episodes - math.log(H)) - POWER * log - math.log(60)
 
 
-def road_grows() -> bool:
+def check_road_growth() -> bool:
     """The theorem's regret over √T grows from some H on, for ever and exponentially."""
     return all(
         proved_growth(H + H // 10) > proved_growth(H) + H // 200 for H in (10**6, 10**7, 10**8)
     )
 
 
-def few_observations() -> list[Sides]:
+def observation_identities() -> list[Sides]:
     """t/(t² + ρ) ≤ 1/(2√ρ), with equality at t = √ρ; and n equal observations of length √(ρ/n) hand on
     √(n/ρ)/2 of their target to a feature of length 1."""
     t, rho, n = symbols("t rho n", positive=True)
@@ -350,22 +354,22 @@ def few_observations() -> list[Sides]:
 
 
 STEPS = (
-    road_is_linear,
-    enough_features,
-    harmless_draws,
-    growing_draws,
-    at_the_gate,
-    few_leaps_outweigh,
-    counted,
-    road_grows,
-    few_observations,
+    check_linear_road,
+    check_feature_count,
+    check_early_draws,
+    check_amplification,
+    gate_identities,
+    check_few_leaps,
+    check_counting,
+    check_road_growth,
+    observation_identities,
 )
 
 
 # --------------------------------------------------------------------- what is measured
 
 
-def over_root_T(table: pd.DataFrame, agent: str) -> dict[int, Mean]:
+def regret_per_sqrt_T(table: pd.DataFrame, agent: str) -> dict[int, Mean]:
     """Mean regret over √T by H, with Student's interval."""
     return {
         int(H): mean_interval(cell.regret / np.sqrt(H * cell.episodes))
@@ -373,7 +377,7 @@ def over_root_T(table: pd.DataFrame, agent: str) -> dict[int, Mean]:
     }
 
 
-def errors(table: pd.DataFrame, world: str) -> dict[int, float]:
+def mean_errors(table: pd.DataFrame, world: str) -> dict[int, float]:
     """The geometric mean of the largest errors, by H."""
     return {
         int(H): math.exp(np.log(cell.error).mean())
@@ -381,14 +385,14 @@ def errors(table: pd.DataFrame, world: str) -> dict[int, float]:
     }
 
 
-def regret_grows(means: Sequence[float]) -> str:
+def regret_trend(means: Sequence[float]) -> str:
     """The word for regret over √T at rising H, by the rule of ``runs``."""
     if all(later >= 1.5 * early for early, later in pairwise(means)):
         return "grows"
     return "does not grow" if means[-1] <= 2 * means[0] else "between"
 
 
-def error_grows(errors: Mapping[int, float]) -> str:
+def error_trend(errors: Mapping[int, float]) -> str:
     """The word for the largest error, by the rule of ``runs``, whose two halves do not exclude each other:
     errors whose share of H tends to a constant from below can meet both."""
     factors = [later / early for early, later in pairwise(errors.values())]

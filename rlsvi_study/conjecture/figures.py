@@ -7,12 +7,21 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..style import BARS, COLOUR, LINE, canvas, digits, label_ends, shades, styled
-from .costly_road import errors
-from .gambles import slopes
-from .toll import least_regret, looked_at
+from ..style import (
+    BARS,
+    COLOUR,
+    LINE,
+    agent_shades,
+    format_integer,
+    label_line_ends,
+    subplots,
+    with_style,
+)
+from .costly_road import mean_errors
+from .gambles import fitted_exponent
+from .toll import proof_episodes, regret_lower_bound
 
-PALE, OWN, DARK = shades("rlsvi", 3)
+PALE, OWN, DARK = agent_shades("rlsvi", 3)
 LOOKS = {
     "given": (OWN, "as printed"),
     "truncated": (DARK, "Ṽ truncated"),
@@ -29,36 +38,42 @@ def _measured(ax: Axes, table: pd.DataFrame, H: int, colour: object) -> float:
     return float(own[own.episode == own.episode.max()].over.mean())
 
 
-@styled
+@with_style
 def gambles(*tables: pd.DataFrame) -> Figure:
     """Mean regret on the gambles over √T along the run, by the number of periods; for the gamble also
     with the agent's σ doubled."""
-    fig, ax = canvas(height=4.4)
+    fig, ax = subplots(height=4.4)
     table = pd.concat(tables).fillna({"H": 1, "factor": 1})
     table = table.assign(H=table.get("H", 1), factor=table.get("factor", 1))
     ends = {}
     for (factor, H), own in table.groupby(["factor", "H"]):
         colour = {1: PALE, 4: OWN}.get(H, DARK) if factor == 1 else "0.45"
         name = "gamble" if H == 1 else f"long, H = {H:.0f}"
-        said = f"{name}:\npower {slopes(own).mean:.2f}" if factor == 1 else "gamble, 2σ:\nbounded"
+        said = (
+            f"{name}:\npower {fitted_exponent(own).mean:.2f}"
+            if factor == 1
+            else "gamble, 2σ:\nbounded"
+        )
         ends[said] = _measured(ax, own, int(H), colour), colour
     ax.set(xscale="log", yscale="log", xlabel="episodes L", ylabel=OVER)
-    label_ends(ax, ends)
+    label_line_ends(ax, ends)
     return fig
 
 
-@styled
+@with_style
 def toll(table: pd.DataFrame) -> Figure:
     """Mean regret of all runs at the toll over √T, against H, after as many episodes as the proof
     looks at: as printed, with truncated values, with one-hot features; and the proved bound."""
-    fig, ax = canvas(height=3.6)
+    fig, ax = subplots(height=3.6)
     ends, H = {}, sorted(table.H.unique())
-    over = table.assign(over=table.regret / np.sqrt(table.H * table.H.map(looked_at)))
+    over = table.assign(over=table.regret / np.sqrt(table.H * table.H.map(proof_episodes)))
     for agent, (colour, name) in LOOKS.items():
         own = over[over.agent == agent]
         sns.lineplot(own, x="H", y="over", **BARS, color=colour, marker="o", ax=ax)
         ends[name] = own[own.H == own.H.max()].over.mean(), colour
-    proved = [least_regret(looked_at(int(h))) / np.sqrt(h * looked_at(int(h))) for h in H]
+    proved = [
+        regret_lower_bound(proof_episodes(int(h))) / np.sqrt(h * proof_episodes(int(h))) for h in H
+    ]
     ax.plot(H, proved, color=COLOUR["theory"], ls=LINE["theory"], lw=1.1)
     ends["proved"] = proved[-1], COLOUR["theory"]
     ax.set(
@@ -66,17 +81,17 @@ def toll(table: pd.DataFrame) -> Figure:
         xlabel="horizon H (in brackets: episodes L)",
         ylabel=OVER,
         xticks=H,
-        xticklabels=[f"{h}\n({digits(looked_at(int(h)))})" for h in H],
+        xticklabels=[f"{h}\n({format_integer(proof_episodes(int(h)))})" for h in H],
     )
-    label_ends(ax, ends)
+    label_line_ends(ax, ends)
     return fig
 
 
-@styled
+@with_style
 def costly_road(regret: pd.DataFrame, error: pd.DataFrame) -> Figure:
     """The costly road by H: mean regret over √T, and the largest error of a sampled value, which is drawn
     for random linear MDPs, too."""
-    fig, (above, below) = canvas(1, 2, height=6.6)
+    fig, (above, below) = subplots(1, 2, height=6.6)
     agents = {
         "printed": (OWN, "as printed"),
         "truncated": (DARK, "truncated\nto [−H, 0]"),
@@ -95,16 +110,16 @@ def costly_road(regret: pd.DataFrame, error: pd.DataFrame) -> Figure:
         ends[name] = own[own.H == own.H.max()].over.mean(), colour
     at = regret.groupby("H").episodes.first()
     above.set(xlabel="horizon H (in brackets: episodes L)", ylabel=OVER, yscale="log")
-    above.set_xticks(at.index, [f"{H}\n({digits(L)})" for H, L in at.items()])
-    label_ends(above, ends)
+    above.set_xticks(at.index, [f"{H}\n({format_integer(L)})" for H, L in at.items()])
+    label_line_ends(above, ends)
     ends = {}
     for world, (colour, name) in worlds.items():
-        means = errors(error, world)
+        means = mean_errors(error, world)
         below.plot(list(means), list(means.values()), color=colour, marker="o")
         if name:
             ends[name] = means[max(means)], colour
     below.set(xlabel="horizon H", ylabel="largest error", yscale="log", xticks=list(means))
-    label_ends(below, ends)
+    label_line_ends(below, ends)
     return fig
 
 
@@ -116,7 +131,7 @@ def _diagram(
 ) -> Figure:
     """States and what leads from one to another: (from, to, bend, words, where they stand, colour).
     A phone shows half the size, so letters are large."""
-    fig, ax = canvas(height=height)
+    fig, ax = subplots(height=height)
     for start, end, bend, words, (x, y), colour in arrows:
         style = {"arrowstyle": "-|>", "lw": 2, "color": colour, "shrinkA": 26, "shrinkB": 36}
         style |= {"connectionstyle": f"arc3,rad={bend}", "mutation_scale": 22}
@@ -130,7 +145,7 @@ def _diagram(
     return fig
 
 
-@styled
+@with_style
 def toll_drawing() -> Figure:
     """The toll: a gate at which a leap loses, a road that is rarely seen, and the weight that both
     share."""

@@ -18,46 +18,46 @@ from sympy import diff, erfc, exp, log, oo, pi, sqrt, symbols
 from sympy import limit as tends_to
 
 from rlsvi_core.mdp import FiniteMDP
-from rlsvi_core.optimism.balls import exact
+from rlsvi_core.optimism.balls import to_ball_rational
 
-from ..judging.algebra import Sides, same
-from ..judging.intervals import Mean, bootstrap
-from ..traps import gamble, long_gamble
+from ..counterexamples import gamble, long_gamble
+from ..judging.algebra import Sides, expressions_equal
+from ..judging.intervals import Mean, bootstrap_interval
 
 WIN, LOSE = fmpq(11, 20), fmpq(9, 20)
 WORST = {1: fmpq(73, 100), 4: fmpq(63, 200), 8: fmpq(24, 100)}  # x, by H; 1 is the gamble
 
 
-def certainty(H: Any, x: Any) -> Any:
+def decay_rate(H: Any, x: Any) -> Any:
     """γ_x: after m games of which losses lead by xm, P(play) ≤ ½e^{−γ_x(m − 2Hρ)}."""
     return 2 * x**2 if H == 1 else H**2 * x**2 / (2 * (1 + (H - 1) * x**2))
 
 
-def divergence(x: arb) -> arb:
+def kl_divergence(x: arb) -> arb:
     """KL((1 − x)/2 ‖ 0.55) for 0 ≤ x < 1."""
     q = (1 - x) / 2
     return q * (q / WIN).log() + (1 - q) * ((1 - q) / LOSE).log()
 
 
-def power(H: int, x: fmpq) -> arb:
+def regret_exponent(H: int, x: fmpq) -> arb:
     """The power of L in the lower bound that the histories of this x give."""
-    return 1 - divergence(arb(x)) / certainty(H, arb(x))
+    return 1 - kl_divergence(arb(x)) / decay_rate(H, arb(x))
 
 
-def ridge(H: int) -> fmpq:
+def stored_ridge(H: int) -> fmpq:
     """ρ in the stored runs."""
     return fmpq(1) if H == 1 else fmpq(3, H**2)
 
 
-def gamble_bound(L: int, H: int = 1) -> float:
+def gamble_lower_bound(L: int, H: int = 1) -> float:
     """What the expected regret on a gamble is at least, with the worst of some x."""
     x = np.linspace(0.05, 1, 96)
-    m = np.ceil(np.log(L) / certainty(H, x) + 2 * H * float(exact(ridge(H))))
+    m = np.ceil(np.log(L) / decay_rate(H, x) + 2 * H * float(to_ball_rational(stored_ridge(H))))
     bad = binom.cdf(np.floor((1 - x) / 2 * m + 1e-9), m, 0.55)
     return float((0.1 * max(H, 2) / 2 * np.clip(L - m, 0, None) * bad).max())
 
 
-def law(
+def exact_posterior(
     world: tuple[FiniteMDP, np.ndarray], rho: Fraction, wins: int, losses: int
 ) -> tuple[Fraction, Fraction]:
     """Mean and variance of θ̃_0 on a gamble after such games, for σ = 1: Algorithm 1 with one
@@ -85,7 +85,7 @@ def law(
 # --------------------------------------------------------------------- the steps
 
 
-def silence_steps() -> list[Sides]:
+def wait_identities() -> list[Sides]:
     """Φ(−y) ≤ ½e^{−y²/2} for y ≥ 0: the difference is 0 at 0, rises up to y = √(2/π) and then
     falls to 0. (1 − u)^n ≥ 1 − nu: the difference is u² times a sum of terms (n − 1 − j)(1 − u)^j,
     none of them negative. And ½e^{−c(m − 2Hρ)} = 1/(2L) at m = log(L)/c + 2Hρ."""
@@ -106,7 +106,7 @@ def silence_steps() -> list[Sides]:
     ]
 
 
-def gamble_law() -> bool:
+def check_gamble_posterior() -> bool:
     """On the gambles θ̃_0 has the mean −xσΣκ^j and the variance σ²(1 + x²Σκ^{2j})/(m + ρ) that the
     proof says, and at most −mean/deviation ≥ √(2γ_x(m − 2Hρ)): in fractions, for one period and
     for 2 to 12, up to 1000 games."""
@@ -120,20 +120,20 @@ def gamble_law() -> bool:
                     -x * sum(kappa**j for j in range(1, H + 1)),
                     (1 + x**2 * sum(kappa ** (2 * j) for j in range(1, H))) / (m + rho),
                 )
-            found = law(gamble() if H == 1 else long_gamble(H), rho, w, m - w)
+            found = exact_posterior(gamble() if H == 1 else long_gamble(H), rho, w, m - w)
             mean, variance = found
-            if found != proved or mean**2 / variance < 2 * certainty(H, x) * (m - 2 * H * rho):
+            if found != proved or mean**2 / variance < 2 * decay_rate(H, x) * (m - 2 * H * rho):
                 return False
     return True
 
 
-def bad_histories() -> bool:
+def check_bad_histories() -> bool:
     """At most qm of m games are won with probability at least (9/11)(q/(2 − q))e^{−mD}/(m + 1),
     compared with the exact one up to m = 400; that gives the powers 0.647 on the gamble, 0.857 and
     0.955 on the long one with H = 4 and 8. With all games lost the power is
     1 − (2/H) log(1/0.45), which tends to 1."""
     for x in WORST.values():
-        q, D = (1 - x) / 2, divergence(arb(x))
+        q, D = (1 - x) / 2, kl_divergence(arb(x))
         first = math.ceil(Fraction(int(2 / q * 1000), 1000)) + 1
         for m in range(first, 400, 3):
             k = int((q * m).floor())
@@ -143,17 +143,17 @@ def bad_histories() -> bool:
                 return False
     proved = {1: fmpq(647, 1000), 4: fmpq(857, 1000), 8: fmpq(955, 1000)}
     H = symbols("H", positive=True)
-    all_lost = same(1 / certainty(H, 1), 2 / H)
-    return all_lost and all(bool(power(H, x) > arb(proved[H])) for H, x in WORST.items())
+    all_lost = expressions_equal(1 / decay_rate(H, 1), 2 / H)
+    return all_lost and all(bool(regret_exponent(H, x) > arb(proved[H])) for H, x in WORST.items())
 
 
-STEPS = silence_steps, gamble_law, bad_histories
+STEPS = wait_identities, check_gamble_posterior, check_bad_histories
 
 
 # --------------------------------------------------------------------- what is measured
 
 
-def silence(f: float, m: int) -> float:
+def log_wait(f: float, m: int) -> float:
     """Log of the mean number of episodes up to the next game after m games on the gamble, if the
     agent's σ is f times that of the rewards and λ = 1: Σ_w P(w wins)/Φ(z), to rounding."""
     wins, factorials = np.arange(m + 1), gammaln(np.arange(1.0, m + 2))
@@ -168,12 +168,12 @@ def silence(f: float, m: int) -> float:
     return float(logsumexp(log_chance - log_ndtr(z)))
 
 
-def regret_in_the_end(f: float, games: int) -> float:
+def regret_after_waits(f: float, games: int) -> float:
     """Expected regret on the gamble up to so many games, if one waits for them: 0.2 a pass."""
-    return 0.2 * sum(math.expm1(silence(f, m)) for m in range(games))
+    return 0.2 * sum(math.expm1(log_wait(f, m)) for m in range(games))
 
 
-def slopes(table: pd.DataFrame) -> Mean:
+def fitted_exponent(table: pd.DataFrame) -> Mean:
     """The power of L that mean regret follows over the last three decades, and its interval when
     runs are resampled."""
     last = table.episode.max()
@@ -181,12 +181,12 @@ def slopes(table: pd.DataFrame) -> Mean:
         table[table.episode == L].sort_values("seed").regret.to_numpy()
         for L in (last, last // 1000)
     )
-    return bootstrap(
+    return bootstrap_interval(
         lambda i: np.log10(late[i].mean(-1) / early[i].mean(-1)) / 3, np.arange(len(late))
     )
 
 
-def gamble_tables(tables: Mapping[str, pd.DataFrame]) -> dict[int, pd.DataFrame]:
+def gamble_runs(tables: Mapping[str, pd.DataFrame]) -> dict[int, pd.DataFrame]:
     """The runs on each gamble with the σ of a reward, by H."""
     short, long = tables["gamble"], tables["long-gamble"]
     return {1: short[short.factor == 1], **{int(H): own for H, own in long.groupby("H")}}

@@ -8,8 +8,8 @@ then divided by the largest length.
 
 import numpy as np
 
-from rlsvi_core.compiled import Floats, Generator
 from rlsvi_core.mdp import FiniteMDP
+from rlsvi_core.runtime.compilation import Floats, Generator
 
 S, A, D = 12, 4, 4  # states, actions, features
 

@@ -10,17 +10,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlsvi_core.compiled import Floats, Generator, Ints, jit
-from rlsvi_core.loop import choose, highest
-from rlsvi_core.mdp import FiniteMDP, Model, first_state, last_reward, step
-from rlsvi_core.regression import draw_weight, noise
+from rlsvi_core.mdp import (
+    FiniteMDP,
+    MDPArrays,
+    sample_first_state,
+    sample_step,
+    sample_terminal_reward,
+)
+from rlsvi_core.regression import draw_posterior_scalar, sample_noise
+from rlsvi_core.runtime.compilation import Floats, Generator, Ints, jit
+from rlsvi_core.runtime.loop import max_value, sample_action
 
-__all__ = ["openings"]
+__all__ = ["simulate_openings"]
 
 
 @jit
-def one_feature(
-    model: Model,
+def play_one_feature(
+    model: MDPArrays,
     phi: Floats,
     lam: float,
     sigma: float,
@@ -42,16 +48,16 @@ def one_feature(
                 if h < H - 1:
                     for a in range(A):
                         q[a] = phi[h + 1, s, a] * theta[h + 1]
-                    total += g[h, s] * min(max(highest(q), -limit[h + 1]), limit[h + 1])
-            theta[h] = draw_weight(M[h], total, sigma, noise(own))
-        s = start[i] = first_state(model, env)
+                    total += g[h, s] * min(max(max_value(q), -limit[h + 1]), limit[h + 1])
+            theta[h] = draw_posterior_scalar(M[h], total, sigma, sample_noise(own))
+        s = start[i] = sample_first_state(model, env)
         for h in range(H):
             for a in range(A):
                 q[a] = phi[h, s, a] * theta[h]
-            a = choose(q, 0.0, 0.0, p, own.random())
-            r, s_next = step(model, h, s, a, env)
+            a = sample_action(q, 0.0, 0.0, p, own.random())
+            r, s_next = sample_step(model, h, s, a, env)
             if h == H - 1:
-                r += last_reward(model, s_next, env)
+                r += sample_terminal_reward(model, s_next, env)
             x = phi[h, s, a]
             M[h] += x * x
             c[h] += x * r
@@ -60,14 +66,14 @@ def one_feature(
             s = s_next
 
 
-class Openings(NamedTuple):
+class EpisodeStarts(NamedTuple):
     """How each episode began."""
 
     start: Ints
     action: Ints
 
 
-def openings(
+def simulate_openings(
     mdp: FiniteMDP,
     Phi: Floats,
     episodes: int,
@@ -77,8 +83,11 @@ def openings(
     lam: float = 1.0,
     sigma: float = 1.0,
     most: float = math.inf,
-) -> Openings:
+) -> EpisodeStarts:
     """How the episodes of RLSVI with one feature begin; V_h is cut to ±most (H − h)."""
-    found, limit = Openings(*np.zeros((2, episodes), np.int64)), most * np.arange(mdp.H, 0.0, -1.0)
-    one_feature(mdp.model, Phi[..., 0], lam, sigma, limit, env, own, *found)
+    found, limit = (
+        EpisodeStarts(*np.zeros((2, episodes), np.int64)),
+        most * np.arange(mdp.H, 0.0, -1.0),
+    )
+    play_one_feature(mdp.model, Phi[..., 0], lam, sigma, limit, env, own, *found)
     return found

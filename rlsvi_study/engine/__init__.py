@@ -3,37 +3,47 @@
 Studies, notebooks and the command line import from here; what is not listed is the engine's own.
 """
 
-from .compare import differences
-from .experiment import Experiment, Plot, Rows, Scale, Task, grid, quick, streams, table
-from .files import path, results_folder, results_in, write
+from .compare import list_differences
+from .experiment import (
+    Experiment,
+    Plot,
+    Rows,
+    Scale,
+    Task,
+    define_experiment,
+    grid,
+    quick_scale,
+    streams,
+)
+from .files import results_folder, table_path, use_results_folder, write_atomically
 from .journal import finished
-from .provenance import revision
-from .runner import Check, sweep, verify
-from .tables import Tables, edited_since, load, record, stored
+from .provenance import git_revision
+from .runner import VerifyResult, run_experiment, verify_table
+from .tables import StoredTables, files_edited_since, load_table, read_checked, read_provenance
 
 __all__ = [
-    "Check",
     "Experiment",
     "Plot",
     "Rows",
     "Scale",
-    "Tables",
+    "StoredTables",
     "Task",
-    "differences",
-    "edited_since",
+    "VerifyResult",
+    "define_experiment",
+    "files_edited_since",
     "finished",
+    "git_revision",
     "grid",
-    "load",
-    "path",
-    "quick",
-    "record",
+    "list_differences",
+    "load_table",
+    "quick_scale",
+    "read_checked",
+    "read_provenance",
     "results_folder",
-    "results_in",
-    "revision",
-    "stored",
+    "run_experiment",
     "streams",
-    "sweep",
-    "table",
-    "verify",
-    "write",
+    "table_path",
+    "use_results_folder",
+    "verify_table",
+    "write_atomically",
 ]

@@ -1,13 +1,14 @@
 """What an experiment is: a function of (setting, seed) and the settings to call it with.
 
-An experiment is declared by ``table``. It has two scales: ``quick`` (seconds, what the book
-recomputes live) and ``paper``. The quick runs are a part of the paper's wherever that is possible,
-so their rows can be compared exactly.
+An experiment is declared by ``define_experiment``. It has two scales: ``quick`` (seconds, what the
+book recomputes live) and ``paper``. The quick runs are a part of the paper's wherever that is
+possible, so their rows can be compared exactly.
 
 A user's own study is a file that defines ``EXPERIMENTS``, a dict of experiments by name; a whole
 one is ``examples/own_study.py``, and the book's page ``own-problem`` explains it. ``rlsvi run
 my_study.py --jobs 2`` computes it, ``list``, ``plot`` and ``verify`` take the file too, and results
-go to a folder ``results`` beside it. In a notebook, pass the experiment to ``engine.sweep``.
+go to a folder ``results`` beside it. In a notebook, pass the experiment to
+``engine.run_experiment``.
 
 ``plot`` says how ``rlsvi plot`` draws the table.
 
@@ -15,7 +16,7 @@ go to a folder ``results`` beside it. In a notebook, pass the experiment to ``en
 ones (learning curves, games). There ``rlsvi verify`` can recompute the beginning of a run.
 
 ``portable=False`` means that the bits of a run depend on BLAS, the mathematical library or another
-package's arithmetic; ``compare.out_of_range`` has the rule by which it is compared instead.
+package's arithmetic; ``compare.list_out_of_range`` has the rule by which it is compared instead.
 """
 
 import json
@@ -30,14 +31,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rlsvi_core.checks import fail
+from rlsvi_core.runtime.checks import fail
 
 from .sources import Sources, sources_of
 
 Rows = list[dict[str, Any]]
 
 
-def as_json(value: Any, **layout: Any) -> str:
+def to_json_text(value: Any, **layout: Any) -> str:
     """Numbers of numpy become Python's."""
 
     def plain(number: Any) -> Any:
@@ -48,8 +49,8 @@ def as_json(value: Any, **layout: Any) -> str:
     return json.dumps(value, default=plain, **layout)
 
 
-def _read_again(value: Any, **layout: Any) -> Any:
-    return json.loads(as_json(value, **layout))
+def _json_roundtrip(value: Any, **layout: Any) -> Any:
+    return json.loads(to_json_text(value, **layout))
 
 
 # --------------------------------------------------------------------------- what is run
@@ -65,9 +66,9 @@ class Task(NamedTuple):
     @property
     def label(self) -> dict[str, Any]:
         """As it is read again, in a journal and in a table."""
-        return _read_again({**self.cell, "seed": self.seed})
+        return _json_roundtrip({**self.cell, "seed": self.seed})
 
-    def labelled(self, rows: Rows) -> Rows:
+    def label_rows(self, rows: Rows) -> Rows:
         """A run's rows, each with its cell and seed, as they are when they are read again: what is
         kept, compared and written is the same whether or not a sweep was interrupted."""
         label = self.label
@@ -80,7 +81,7 @@ class Task(NamedTuple):
         for name, value in ((name, row[name]) for row in rows for name in row):
             if not (value is None or isinstance(value, (bool, int, float, str, np.generic))):
                 fail(f"rows hold numbers, texts, truth values and None; {name} is {value!r}.")
-        return [label | row for row in _read_again(rows)]
+        return [label | row for row in _json_roundtrip(rows)]
 
     def __str__(self) -> str:
         first = f", first {self.share:.1%}" if self.share < 1 else ""
@@ -99,8 +100,8 @@ class Scale:
             fail(f"seeds are a range in steps of 1; it is {seeds!r}. Try range(20).")
         try:
             constants, grid = dict(self.constants), tuple(map(dict, self.grid))
-            as_json(constants, allow_nan=False)
-            read = _read_again(grid, allow_nan=False)  # a tuple, say, comes back as a list
+            to_json_text(constants, allow_nan=False)
+            read = _json_roundtrip(grid, allow_nan=False)  # a tuple, say, comes back as a list
             cells = {frozenset(cell.items()) for cell in read}
         except (TypeError, ValueError) as error:
             fail(
@@ -125,7 +126,7 @@ class Scale:
     @property
     def settings(self) -> dict[str, Any]:
         """As a table's record has them when it is read again."""
-        return _read_again(
+        return _json_roundtrip(
             {
                 "constants": self.constants,
                 "grid": self.grid,
@@ -164,7 +165,7 @@ class Experiment:
     scales: dict[str, Scale]
     length: str | None = None
     portable: bool = True
-    typed_as: str = ""  # after "rlsvi run", if not by the name
+    cli_name: str = ""  # after "rlsvi run", if not by the name
     data: tuple[str, ...] = ()  # files that the runs read, in the study's folder or below
     plot: Plot | None = None
     figures: Mapping[str, Plot] = field(default_factory=dict)  # other pictures of the same table
@@ -198,11 +199,11 @@ class Experiment:
         """The code and data that its runs rest on, as they were when they were loaded."""
         return self.loaded or sources_of(self.run, self.data)
 
-    def command(self, scale: str) -> str:
+    def command_line(self, scale: str) -> str:
         """What one types to compute its table."""
-        return f"rlsvi run {self.typed_as or self.name} --scale {scale}"
+        return f"rlsvi run {self.cli_name or self.name} --scale {scale}"
 
-    def cut(self, scale: str, task: Task, share: float) -> Task:
+    def truncate_task(self, scale: str, task: Task, share: float) -> Task:
         """The first ``share`` of a run, made up to a whole row; all of it if runs cannot be cut."""
         if self.length is None:
             return task
@@ -211,16 +212,16 @@ class Experiment:
         rows = max(1, math.ceil(share * whole / every))
         return task._replace(share=min(1.0, every * rows / whole))
 
-    def arguments(self, scale: str, task: Task) -> dict[str, Any]:
+    def run_arguments(self, scale: str, task: Task) -> dict[str, Any]:
         """What ``run`` is called with."""
         found = {"seed": task.seed, **self.scales[scale].constants, **task.cell}
         if self.length is not None and task.share < 1:
             found[self.length] = round(task.share * found[self.length])
         return deepcopy(found)  # what a run does to its lists, it does to no other's
 
-    def rows(self, scale: str, task: Task) -> Rows:
+    def compute_rows(self, scale: str, task: Task) -> Rows:
         """One run's rows, each labelled with its cell and seed."""
-        return task.labelled(self.run(**self.arguments(scale, task)))
+        return task.label_rows(self.run(**self.run_arguments(scale, task)))
 
 
 def streams(seed: int | tuple[int, ...]) -> tuple[np.random.Generator, ...]:
@@ -241,12 +242,12 @@ def grid(**axes: Iterable[Any]) -> tuple[dict[str, Any], ...]:
 Cells = tuple[dict[str, Any], ...]
 
 
-def quick(cells: Cells, seeds: range, **constants: Any) -> Scale:
-    """The quick scale of ``table``: what it runs, and the constants that it changes."""
+def quick_scale(cells: Cells, seeds: range, **constants: Any) -> Scale:
+    """The quick scale of ``define_experiment``: what it runs, and the constants that it changes."""
     return Scale(constants, cells, seeds)
 
 
-def table(
+def define_experiment(
     name: str,
     *,
     place: str,
@@ -266,7 +267,7 @@ def table(
 
     ::
 
-        table(
+        define_experiment(
             "strength",
             place="RiverSwim",
             title="Regret for two strengths of prior",
@@ -274,7 +275,7 @@ def table(
             constants={"sigma": 0.5, "episodes": 500},
             cells=grid(lam=(0.1, 1.0)),
             seeds=range(20),
-            quick=quick(cells=grid(lam=(0.1,)), seeds=range(2), episodes=50),
+            quick=quick_scale(cells=grid(lam=(0.1,)), seeds=range(2), episodes=50),
             plot=Plot(x="episode", y="regret", lines=("lam",)),
         )
 

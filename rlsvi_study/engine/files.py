@@ -13,7 +13,7 @@ _chosen: ContextVar[Path | None] = ContextVar("chosen", default=None)
 
 
 @contextmanager
-def results_in(folder: Path) -> Iterator[None]:
+def use_results_folder(folder: Path) -> Iterator[None]:
     """Read and write results in this folder."""
     token = _chosen.set(folder.absolute())
     try:
@@ -23,7 +23,8 @@ def results_in(folder: Path) -> Iterator[None]:
 
 
 def results_folder() -> Path:
-    """The folder of ``results_in``, or the nearest one named ``results``, from here upwards."""
+    """The folder of ``use_results_folder``, or the nearest one named ``results``, from here
+    upwards."""
     here = Path.cwd()
     nearest = (folder / "results" for folder in (here, *here.parents))
     folder = _chosen.get() or next(filter(Path.is_dir, nearest), None)
@@ -35,13 +36,13 @@ def results_folder() -> Path:
     return folder
 
 
-def path(experiment: Experiment, scale: str, folder: Path | str | None = None) -> Path:
+def table_path(experiment: Experiment, scale: str, folder: Path | str | None = None) -> Path:
     """The file of a table."""
     suffix = "" if scale == "paper" else f".{scale}"
     return Path(folder or results_folder()) / f"{experiment.name}{suffix}.csv"
 
 
-def write(files: dict[Path, bytes]) -> None:
+def write_atomically(files: dict[Path, bytes]) -> None:
     """None is replaced before all are on the disk, so a full one leaves what was there, and a
     reader never sees half a file."""
     scratch = {file: file.with_name(file.name + ".part") for file in files}

@@ -16,8 +16,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from .. import StudyError
-from .experiment import Experiment, Rows, Task, as_json
-from .files import path, write
+from .experiment import Experiment, Rows, Task, to_json_text
+from .files import table_path, write_atomically
 from .provenance import now
 
 
@@ -51,13 +51,13 @@ def _finished(journal: Path, setting: dict[str, Any]) -> tuple[dict[str, Any], i
     if not setting.items() <= header.items():
         return None
     whole = [entry for entry in entries if entry.keys() >= {"task", "rows", "seconds"}]
-    found = {as_json(entry["task"]): entry for entry in whole}
+    found = {to_json_text(entry["task"]): entry for entry in whole}
     return found, len(entries) - len(found)
 
 
 def finished(experiment: Experiment, scale: str, folder: Path | str | None = None) -> int:
     """How many runs of a sweep are done that has not written its table, or not yet."""
-    journal = path(experiment, scale, folder).with_suffix(".journal")
+    journal = table_path(experiment, scale, folder).with_suffix(".journal")
     runs, _ = _finished(journal, _setting(experiment, scale)) or ({}, 0)
     return len(runs)
 
@@ -96,7 +96,7 @@ class Journal:
         folder: Path | str,
         say: Callable[[str], None] = print,
     ) -> None:
-        target = path(experiment, scale, folder)
+        target = table_path(experiment, scale, folder)
         self.file, self.log = target.with_suffix(".journal"), target.with_suffix(".errors.log")
         self._setting = _setting(experiment, scale)
         with ExitStack() as opened:
@@ -104,7 +104,9 @@ class Journal:
             self._runs = self._resumed(lambda text: say(f"{experiment.name}: {text}"))
             holder = f"process {os.getpid()} on {socket.gethostname()}, since {now()}"
             lines = [{"holder": holder, **self._setting}, *self._runs.values()]
-            write({self.file: "".join(as_json(line) + "\n" for line in lines).encode()})
+            write_atomically(
+                {self.file: "".join(to_json_text(line) + "\n" for line in lines).encode()}
+            )
             self.log.unlink(missing_ok=True)
             self._stream = opened.enter_context(self.file.open("ab"))
             self._opened = opened.pop_all()
@@ -136,11 +138,11 @@ class Journal:
             self._opened.close()
 
     def __contains__(self, task: Task) -> bool:
-        return as_json(task.label) in self._runs
+        return to_json_text(task.label) in self._runs
 
     def __getitem__(self, task: Task) -> dict[str, Any]:
         """The rows of a finished run, and its CPU seconds."""
-        run: dict[str, Any] = self._runs[as_json(task.label)]
+        run: dict[str, Any] = self._runs[to_json_text(task.label)]
         return run
 
     def add(self, task: Task, rows: Rows, seconds: float) -> None:
@@ -153,10 +155,10 @@ class Journal:
                 f"there is nothing."
             )
         run = {"task": task.label, "rows": rows, "seconds": round(seconds, 3)}
-        self._stream.write((as_json(run) + "\n").encode())
+        self._stream.write((to_json_text(run) + "\n").encode())
         self._stream.flush()
         os.fsync(self._stream.fileno())
-        self._runs[as_json(task.label)] = run
+        self._runs[to_json_text(task.label)] = run
 
     def add_failure(self, task: Task, traceback: str) -> None:
         with self.log.open("a", encoding="utf-8", errors="backslashreplace") as log:

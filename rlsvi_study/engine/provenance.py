@@ -21,7 +21,7 @@ def now() -> str:
 
 
 @cache
-def revision() -> str:
+def git_revision() -> str:
     """The commit of the packages, marked if files of theirs are not as committed: when this process
     first asks, because what is edited or committed while a table is computed is not its code."""
 
@@ -41,14 +41,14 @@ def revision() -> str:
         return "unknown"
 
 
-def computed_by(sources: Sources) -> dict[str, Any]:
+def describe_environment(sources: Sources) -> dict[str, Any]:
     """Which code, with which packages, on which machine."""
     packages = ("rlsvi-core", "numpy", "scipy", "numba", "pandas")
     return {
         "sources": sources.hash,
         "files": sources.files,
         "file": sources.study,
-        "revision": revision(),
+        "revision": git_revision(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in packages},
         "machine": {

@@ -7,10 +7,10 @@ file that a run uses was edited meanwhile, the run does not count and the sweep 
 raises is named, and the others go on; so is a run that kills its workers on a cluster. Only this
 process writes, and local workers do not outlive it.
 
-``sweep`` computes a table; it can be stopped and resumed at any time. ``verify`` recomputes runs of
-a stored table, or beginnings of runs, as many as a budget of CPU time has room for, and compares
-them bitwise. The hash of the current sources seeds the choice, so no one picks the runs, and other
-sources draw others.
+``run_experiment`` computes a table; it can be stopped and resumed at any time. ``verify_table``
+recomputes runs of a stored table, or beginnings of runs, as many as a budget of CPU time has room
+for, and compares them bitwise. The hash of the current sources seeds the choice, so no one picks
+the runs, and other sources draw others.
 """
 
 import os
@@ -32,7 +32,7 @@ from tqdm import tqdm
 from .. import StudyError
 from . import compare, tables
 from .experiment import Experiment, Rows, Task
-from .files import path
+from .files import table_path
 from .journal import Journal
 from .sources import Sources, import_from, packages_hash
 
@@ -41,7 +41,7 @@ LOG_EVERY = 30  # seconds between lines of progress in a log
 Call = tuple[Task, Callable[..., Rows], dict[str, Any], str, Sources]
 
 
-class Outcome(NamedTuple):
+class TaskResult(NamedTuple):
     """What became of a task."""
 
     task: Task
@@ -50,15 +50,15 @@ class Outcome(NamedTuple):
     error: str  # a traceback, if the run raised
 
 
-def _outcome(
+def _run_task(
     task: Task, run: Callable[..., Rows], arguments: dict[str, Any], packages: str, sources: Sources
-) -> Outcome:
+) -> TaskResult:
     """A call on a worker; refused if the code there is not the one that asks."""
     if packages_hash() != packages:
         raise StudyError("rlsvi_core or rlsvi_study is another version on a worker. Run it again.")
     start, rows, error = time.process_time(), [], ""
     try:
-        rows = task.labelled(run(**arguments))
+        rows = task.label_rows(run(**arguments))
     except KeyboardInterrupt:
         raise
     except BaseException:
@@ -70,7 +70,7 @@ def _outcome(
             f"version on a worker: {', '.join(edited)}. No table is written. Put them back and run "
             f"it again to resume, or run it anew with what they are now."
         )
-    return Outcome(task, rows, seconds, error)
+    return TaskResult(task, rows, seconds, error)
 
 
 def _start_worker(parent: int, files: dict[str, str]) -> None:
@@ -90,9 +90,9 @@ def _start_worker(parent: int, files: dict[str, str]) -> None:
 _served = ""  # on a cluster's worker: the study whose modules it has imported
 
 
-def _on_worker(
+def _run_on_worker(
     task: Task, packed: bytes, arguments: dict[str, Any], packages: str, sources: Sources
-) -> Outcome:
+) -> TaskResult:
     """A call on a cluster's worker, which may have served other studies."""
     global _served
     from cloudpickle import loads
@@ -100,10 +100,10 @@ def _on_worker(
     if sources.hash != _served:
         import_from(sources.folder)
     _served = sources.hash
-    return _outcome(task, loads(packed), arguments, packages, sources)
+    return _run_task(task, loads(packed), arguments, packages, sources)
 
 
-def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
+def _run_on_cluster(calls: list[Call], address: str) -> Iterator[TaskResult]:
     try:
         from cloudpickle import dumps
         from distributed import Client, KilledWorker, as_completed
@@ -127,7 +127,7 @@ def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
                 f"'dask worker {address}', or use --jobs"
             ) from error
         tasks = {
-            client.submit(_on_worker, task, dumps(run), *rest, pure=False): task
+            client.submit(_run_on_worker, task, dumps(run), *rest, pure=False): task
             for task, run, *rest in calls
         }
         for future in as_completed(list(tasks)):
@@ -136,7 +136,7 @@ def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
                 yield future.result()
             except KilledWorker as error:  # more often than by chance
                 deaths = f"workers that died of it: {error.allowed_failures + 1}"
-                yield Outcome(task, [], 0.0, f"KilledWorker ({deaths})")
+                yield TaskResult(task, [], 0.0, f"KilledWorker ({deaths})")
             except Exception as error:
                 raise StudyError(
                     f"a Dask worker at {address} cannot do it: {error}. Give the workers this code "
@@ -144,25 +144,25 @@ def _on_cluster(calls: list[Call], address: str) -> Iterator[Outcome]:
                 ) from error
 
 
-def outcomes(
+def run_tasks(
     experiment: Experiment, scale: str, tasks: list[Task], jobs: int = 1, dask: str | None = None
-) -> Iterator[Outcome]:
+) -> Iterator[TaskResult]:
     """What the tasks give, as they finish."""
     sources, packages = experiment.sources, packages_hash()
     calls = [
-        (task, experiment.run, experiment.arguments(scale, task), packages, sources)
+        (task, experiment.run, experiment.run_arguments(scale, task), packages, sources)
         for task in tasks
     ]
     try:
         if dask:
-            yield from _on_cluster(calls, dask)
+            yield from _run_on_cluster(calls, dask)
         else:
             yield from Parallel(
                 max(1, min(jobs, len(calls))),
                 return_as="generator_unordered",
                 initializer=_start_worker,
                 initargs=(os.getpid(), sources.files),
-            )(delayed(_outcome)(*call) for call in calls)
+            )(delayed(_run_task)(*call) for call in calls)
     except PicklingError as error:
         reason = str(error.__cause__ or error).strip(' "\n').splitlines()[-1]
         raise StudyError(
@@ -177,8 +177,8 @@ def outcomes(
 
 
 def _with_progress(
-    name: str, done: int, total: int, found: Iterator[Outcome]
-) -> Iterator[tuple[tqdm, Outcome]]:
+    name: str, done: int, total: int, found: Iterator[TaskResult]
+) -> Iterator[tuple[tqdm, TaskResult]]:
     """With a bar in a terminal, and a line now and then in a log."""
     start = said = time.monotonic()
     with tqdm(total=total, initial=done, desc=name, unit="run", disable=None) as bar:
@@ -193,7 +193,7 @@ def _with_progress(
                 print(line, file=sys.stderr, flush=True)
 
 
-def _compute_due(
+def _compute_missing_runs(
     journal: Journal,
     experiment: Experiment,
     scale: str,
@@ -207,7 +207,7 @@ def _compute_due(
     done = len(tasks) - len(due)
     if done:
         say(f"{name}: resuming, {done} of {len(tasks)} runs are done")
-    found = outcomes(experiment, scale, due, jobs, dask)
+    found = run_tasks(experiment, scale, due, jobs, dask)
     for bar, (task, rows, seconds, error) in _with_progress(name, done, len(tasks), found):
         if error:
             journal.add_failure(task, error)
@@ -215,7 +215,7 @@ def _compute_due(
                 say(f"{name}: {task} raised {error.splitlines()[-1]}")
         else:
             own = [{k: row[k] for k in row.keys() - task.label.keys()} for row in rows]
-            tables.as_csv(own)  # refused now, not when all are done
+            tables.rows_to_csv(own)  # refused now, not when all are done
             journal.add(task, rows, seconds)
     if failed := sum(task not in journal for task in tasks):
         raise StudyError(
@@ -224,7 +224,7 @@ def _compute_due(
         )
 
 
-def sweep(
+def run_experiment(
     experiment: Experiment,
     scale: str,
     folder: Path | str,
@@ -246,21 +246,21 @@ def sweep(
         raise StudyError(f"the scales of {experiment.name} are {scales}; got {scale!r}.")
     start, folder = time.monotonic(), Path(folder).absolute()  # a run may go elsewhere
     experiment = replace(experiment, loaded=experiment.sources)
-    name, target = experiment.name, path(experiment, scale, folder)
+    name, target = experiment.name, table_path(experiment, scale, folder)
     if not again and tables.is_current(experiment, scale, folder):
         say(f"{name}: already stored, by this code, in {target}; --again recomputes it")
         return target
-    if not again and (other := tables.other_study(experiment, scale, folder)):
+    if not again and (other := tables.other_study_file(experiment, scale, folder)):
         raise StudyError(
             f"{target} was computed by another file, {other}, and would be lost. Give the "
             f"experiment another name, name another folder with --out, or overwrite it with "
             f"--again."
         )
     tasks = experiment.scales[scale].tasks
-    tables.as_csv([task.label for task in tasks])  # what cannot be stored need not be computed
+    tables.rows_to_csv([task.label for task in tasks])  # what cannot be stored need not be computed
     with Journal(experiment, scale, folder, say) as journal:
-        _compute_due(journal, experiment, scale, jobs, dask, say)
-        tables.save(
+        _compute_missing_runs(journal, experiment, scale, jobs, dask, say)
+        tables.save_table(
             experiment,
             scale,
             folder,
@@ -276,18 +276,18 @@ def sweep(
 # --------------------------------------------------------------------------- a part, once more
 
 
-class Check(NamedTuple):
+class VerifyResult(NamedTuple):
     """What recomputing a part of a table came to."""
 
     parts: list[Task]  # the runs, or beginnings of runs, that were recomputed
-    within: int  # of those, not equal, but within the range of the seeds (``compare.out_of_range``)
+    within: int  # of those, not equal, but within the range of the seeds (``compare.list_out_of_range``)
     differences: list[str]
     cpu_seconds: float
     share: float  # of the table's rows
     missing: str = ""  # the package for want of which nothing was recomputed
 
 
-def drawn(experiment: Experiment, scale: str, seconds: float, per_run: float) -> list[Task]:
+def choose_tasks(experiment: Experiment, scale: str, seconds: float, per_run: float) -> list[Task]:
     """Some runs at random, as many as ``seconds`` have room for if a run takes ``per_run``.
 
     If they have room for a part of one only, half of them buy its beginning, and the other half
@@ -301,7 +301,7 @@ def drawn(experiment: Experiment, scale: str, seconds: float, per_run: float) ->
         left = 1 if rng.random() < left / 2 else left / 2
     parts: list[Task] = []
     for i in order:
-        part = experiment.cut(scale, tasks[i], max(left, 0.0))
+        part = experiment.truncate_task(scale, tasks[i], max(left, 0.0))
         if parts and part.share > left:
             break
         parts.append(part)
@@ -309,28 +309,30 @@ def drawn(experiment: Experiment, scale: str, seconds: float, per_run: float) ->
     return parts
 
 
-def verify(
+def verify_table(
     experiment: Experiment, scale: str, folder: Path | str, *, seconds: float, jobs: int = 1
-) -> Check:
+) -> VerifyResult:
     """Recompute a part of a stored table within a budget of CPU time, and compare to the bit."""
-    stored = tables.load(experiment, scale, folder)
-    computed = tables.record(experiment, scale, folder)["computed"]
+    stored = tables.load_table(experiment, scale, folder)
+    computed = tables.read_provenance(experiment, scale, folder)["computed"]
     tasks = experiment.scales[scale].tasks
-    parts = drawn(experiment, scale, seconds, max(computed["cpu_seconds"] / len(tasks), 1e-3))
+    parts = choose_tasks(
+        experiment, scale, seconds, max(computed["cpu_seconds"] / len(tasks), 1e-3)
+    )
     differences: list[str] = []
     within, spent, recomputed = 0, 0.0, 0
-    for part, rows, cpu, error in outcomes(experiment, scale, parts, jobs):
+    for part, rows, cpu, error in run_tasks(experiment, scale, parts, jobs):
         spent += cpu
         recomputed += len(rows)
         if error:
             last = error.splitlines()[-1]
             if last.startswith("ModuleNotFoundError"):
-                return Check([], 0, [], spent, 0.0, last.partition(": ")[2])
+                return VerifyResult([], 0, [], spent, 0.0, last.partition(": ")[2])
             differences.append(f"{part} raised {last}")
             continue
-        found = compare.differences(stored, part, rows)
+        found = compare.list_differences(stored, part, rows)
         if found and not experiment.portable:
-            found = compare.out_of_range(stored, part, rows)
+            found = compare.list_out_of_range(stored, part, rows)
             within += not found
         differences += found
-    return Check(parts, within, differences, spent, recomputed / len(stored))
+    return VerifyResult(parts, within, differences, spent, recomputed / len(stored))

@@ -27,7 +27,7 @@ from typing import Any
 import joblib
 
 import rlsvi_core
-from rlsvi_core.checks import fail
+from rlsvi_core.runtime.checks import fail
 
 from .. import StudyError
 

@@ -22,32 +22,32 @@ import numpy as np
 import pandas as pd
 
 from .. import StudyError
-from .compare import differs
-from .experiment import Experiment, Rows, as_json
-from .files import path, write
-from .provenance import computed_by, now
+from .compare import unequal_cells
+from .experiment import Experiment, Rows, to_json_text
+from .files import table_path, write_atomically
+from .provenance import describe_environment, now
 from .sources import digest
 
-FIELDS = {"command", "constants", "grid", "seeds", "rows", "sha256", "computed"}
+RECORD_FIELDS = {"command", "constants", "grid", "seeds", "rows", "sha256", "computed"}
 
 
-def _read(data: bytes) -> pd.DataFrame:
+def _parse_csv(data: bytes) -> pd.DataFrame:
     """Exact to the last bit since pandas 3.1."""
     return pd.read_csv(io.BytesIO(data), low_memory=False)
 
 
-def as_csv(rows: Rows) -> bytes:
+def rows_to_csv(rows: Rows) -> bytes:
     """The rows as a CSV, refused if it would not give them back."""
     table, data, back = pd.DataFrame(rows), b"", pd.DataFrame()
     with suppress(ValueError):
         data = table.to_csv(index=False, lineterminator="\n").encode()
-        back = _read(data)
+        back = _parse_csv(data)
     for name in table:
         values = np.array([row.get(name) for row in rows], dtype=object)
         if (
             len(back) != len(rows)
             or name not in back
-            or differs(back[name].to_numpy(dtype=object), values).any()
+            or unequal_cells(back[name].to_numpy(dtype=object), values).any()
         ):
             raise StudyError(
                 f"a table is a CSV; its column {name!r} would not come back as it was. Let it hold "
@@ -57,15 +57,15 @@ def as_csv(rows: Rows) -> bytes:
     return data
 
 
-def _place(experiment: Experiment, scale: str, folder: Path | str | None) -> str:
+def _study_location(experiment: Experiment, scale: str, folder: Path | str | None) -> str:
     """A hash of where the study's file lies, seen from the table: so no folder of a machine is
     named."""
-    sources, target = experiment.sources, path(experiment, scale, folder)
+    sources, target = experiment.sources, table_path(experiment, scale, folder)
     where = os.path.relpath(sources.folder / sources.study, target.parent)
     return digest(Path(where).as_posix().encode())[:16]
 
 
-def save(
+def save_table(
     experiment: Experiment,
     scale: str,
     folder: Path | str,
@@ -76,7 +76,7 @@ def save(
 ) -> Path:
     """Write the table of all its runs, and its provenance."""
     rows = [row for run in runs for row in run["rows"]]
-    data, target = as_csv(rows), path(experiment, scale, folder)
+    data, target = rows_to_csv(rows), table_path(experiment, scale, folder)
     record = {
         "name": experiment.name,
         "place": experiment.place,
@@ -86,34 +86,36 @@ def save(
         "rows": len(rows),
         "sha256": digest(data),
         "computed": {
-            **computed_by(experiment.sources),
-            "place": _place(experiment, scale, folder),
+            **describe_environment(experiment.sources),
+            "place": _study_location(experiment, scale, folder),
             "cpu_seconds": round(sum(run["seconds"] for run in runs), 1),
             "wall_seconds": round(wall_seconds, 1),
             "finished": now(),
         },
     }
-    write({target: data, target.with_suffix(".json"): f"{as_json(record, indent=1)}\n".encode()})
+    write_atomically(
+        {target: data, target.with_suffix(".json"): f"{to_json_text(record, indent=1)}\n".encode()}
+    )
     return target
 
 
 def _restore(experiment: Experiment, scale: str) -> str:
-    return f"Restore the files, or recompute with: {experiment.command(scale)}"
+    return f"Restore the files, or recompute with: {experiment.command_line(scale)}"
 
 
-def record(
+def read_provenance(
     experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
 ) -> dict[str, Any]:
     """The provenance of a stored table."""
-    file = path(experiment, scale, folder).with_suffix(".json")
+    file = table_path(experiment, scale, folder).with_suffix(".json")
     if not file.exists():
         raise StudyError(
             f"{experiment.name} has no stored {scale} results: {file.name} is not in "
-            f"{file.parent}. Compute them with: {experiment.command(scale)}"
+            f"{file.parent}. Compute them with: {experiment.command_line(scale)}"
         )
     try:
         found: dict[str, Any] = json.loads(file.read_bytes())
-        whole = found.keys() >= FIELDS and "cpu_seconds" in found["computed"]
+        whole = found.keys() >= RECORD_FIELDS and "cpu_seconds" in found["computed"]
     except (ValueError, AttributeError):  # no JSON, or no dict
         whole = False
     if not whole:
@@ -124,11 +126,11 @@ def record(
     return found
 
 
-def stored(
+def read_checked(
     experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
 ) -> tuple[dict[str, Any], bytes]:
     """Provenance and bytes of a table, refused if they are not as they were written."""
-    found, file = record(experiment, scale, folder), path(experiment, scale, folder)
+    found, file = read_provenance(experiment, scale, folder), table_path(experiment, scale, folder)
     data = file.read_bytes() if file.exists() else b""
     if digest(data) != found["sha256"]:
         damage = "edited or cut short" if data else "removed"
@@ -138,21 +140,21 @@ def stored(
     return found, data
 
 
-def load(
+def load_table(
     experiment: Experiment, scale: str = "paper", folder: Path | str | None = None
 ) -> pd.DataFrame:
     """A stored table, refused if it is not the one its provenance and the experiment describe."""
-    found, data = stored(experiment, scale, folder)
-    file, setting = path(experiment, scale, folder), experiment.scales[scale]
+    found, data = read_checked(experiment, scale, folder)
+    file, setting = table_path(experiment, scale, folder), experiment.scales[scale]
     if {name: found[name] for name in setting.settings} != setting.settings:
         raise StudyError(
             f"{file.name} was computed with other settings than the experiment has now. "
             f"{_restore(experiment, scale)}"
         )
-    return _with_none(_read(data), [task.label for task in setting.tasks])
+    return _restore_none(_parse_csv(data), [task.label for task in setting.tasks])
 
 
-def _with_none(table: pd.DataFrame, labels: Rows) -> pd.DataFrame:
+def _restore_none(table: pd.DataFrame, labels: Rows) -> pd.DataFrame:
     """None comes back as None in an axis, and among texts and truth values; a column of measured
     numbers has NaN for it, as pandas does."""
     for name in table:
@@ -166,39 +168,43 @@ def _with_none(table: pd.DataFrame, labels: Rows) -> pd.DataFrame:
 def is_current(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:
     """Whether the table is stored as today's sources and settings would compute it."""
     try:
-        load(experiment, scale, folder)
+        load_table(experiment, scale, folder)
     except StudyError:
         return False
-    computed = record(experiment, scale, folder)["computed"]
+    computed = read_provenance(experiment, scale, folder)["computed"]
     return bool(computed.get("sources") == experiment.sources.hash)
 
 
-def edited_since(experiment: Experiment, scale: str, folder: Path | str | None = None) -> list[str]:
+def files_edited_since(
+    experiment: Experiment, scale: str, folder: Path | str | None = None
+) -> list[str]:
     """The user's files that were edited since they computed the table. Our packages change too often
     for that to be informative; ``rlsvi verify`` is."""
-    then = record(experiment, scale, folder)["computed"].get("files", {})
+    then = read_provenance(experiment, scale, folder)["computed"].get("files", {})
     now = experiment.sources.files
     return sorted(name for name in {*then, *now} if then and then.get(name) != now.get(name))
 
 
-def other_study(experiment: Experiment, scale: str, folder: Path | str | None = None) -> str | None:
+def other_study_file(
+    experiment: Experiment, scale: str, folder: Path | str | None = None
+) -> str | None:
     """The user's file that wrote this table, if it is not the present one."""
     try:
-        then = record(experiment, scale, folder)["computed"]
+        then = read_provenance(experiment, scale, folder)["computed"]
     except StudyError:
         return None
-    here = then.get("place") == _place(experiment, scale, folder)
+    here = then.get("place") == _study_location(experiment, scale, folder)
     return None if here else then.get("file")
 
 
-class Tables(Mapping[str, pd.DataFrame]):
+class StoredTables(Mapping[str, pd.DataFrame]):
     """Stored tables by their experiments' names, each read when it is asked for."""
 
     def __init__(self, experiments: Mapping[str, Experiment]) -> None:
         self._experiments = experiments
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        return load(self._experiments[name])
+        return load_table(self._experiments[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._experiments)

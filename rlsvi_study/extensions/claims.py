@@ -6,27 +6,27 @@ import pandas as pd
 from rlsvi_core import Agent, features
 from rlsvi_core.envs.chains import chain
 
-from ..engine import Tables
-from ..judging.intervals import Median, by_cell, for_all, median_interval
+from ..engine import StoredTables
+from ..judging.intervals import Median, median_interval, simultaneous_level, summarize_cells
 from ..judging.outcomes import (
     DEPENDS,
     HOLDS,
     MISPRINT,
-    Judged,
-    agreed,
-    decided,
-    jointly,
+    Judgement,
+    combine_parts,
+    combine_readings,
+    judge_unless,
     last_rows,
-    measured,
-    slip,
-    unless,
+    misprint_verdict,
+    verdict_if_all,
+    verdict_of_interval,
 )
 from ..judging.register import Frames, claim
 from ..judging.thresholds import CHOSEN, Limits
-from .incremental import PrintedIncremental
-from .runs import EXPERIMENTS, printed, waits
+from .experiments import EXPERIMENTS, median_waits, printed_rho
+from .printed_incremental import PrintedIncrementalLearner
 
-STORED = Tables(EXPERIMENTS)
+STORED = StoredTables(EXPERIMENTS)
 DISCOUNTS = (0.9, 0.95, 0.99)  # the paper names no discount factor
 GAMMA = 0.99
 
@@ -38,7 +38,7 @@ GAMMA = 0.99
     kind="experiment",
     verdict=HOLDS,
 )
-def bootstrap(tables: Frames = STORED) -> Judged:
+def bootstrap_samples_posterior(tables: Frames = STORED) -> Judgement:
     """RLSVI might be adapted to take approximate posterior samples from a nonlinear value function
     via a nonparametric bootstrap.
 
@@ -52,10 +52,10 @@ def bootstrap(tables: Frames = STORED) -> Judged:
     """
     table = tables["bootstrap"]
     plain = table[table.agent == "bootstrap"].largest_weight
-    far = waits(table[table.features == "tabular"], ["N", "agent"]).loc[14]
+    far = median_waits(table[table.features == "tabular"], ["N", "agent"]).loc[14]
     agents = ("bootstrap + prior", "prior", "bootstrap", "rlsvi")
     both, prior, alone, rlsvi = (far.loc[one] for one in agents)
-    return unless(
+    return judge_unless(
         both["high"] >= alone["low"],
         both=Median(*both[["median", "low", "high"]]),
         prior=Median(*prior[["median", "low", "high"]]),
@@ -74,7 +74,7 @@ def bootstrap(tables: Frames = STORED) -> Judged:
     kind="instances",
     verdict=HOLDS,
 )
-def constant_cost() -> Judged:
+def constant_cost() -> Judgement:
     """The compute time per episode of these incremental algorithms, by summary statistics and by
     stochastic gradient descent, does not depend on the episode.
 
@@ -86,14 +86,14 @@ def constant_cost() -> Judged:
     {K}. Without a fixed number of gradients per episode the second would not be incremental.
     """
     mdp, K, sizes = chain(10), 5, []
-    learner = PrintedIncremental(features.coherent(mdp.Q, K, 0), nu=0.01)
+    learner = PrintedIncrementalLearner(features.coherent(mdp.Q, K, 0), nu=0.01)
     for episodes in (1, 99, 100):
         Agent(learner, rng=1).learn(mdp, episodes, 2)
         sizes.append(learner.precision.size + learner.y.size)
-    return unless(set(sizes) != {mdp.H * K * (K + 1)}, K=K, sizes=sizes)
+    return judge_unless(set(sizes) != {mdp.H * K * (K + 1)}, K=K, sizes=sizes)
 
 
-def in_multiples_of_batch(table: pd.DataFrame) -> pd.DataFrame:
+def regret_over_batch(table: pd.DataFrame) -> pd.DataFrame:
     """The regret of each incremental version as a multiple of the batch version's, seed by seed: the
     median of each setting, with intervals that hold for all of them together."""
     pairs = ["N", "lam", "seed"]
@@ -101,8 +101,10 @@ def in_multiples_of_batch(table: pd.DataFrame) -> pd.DataFrame:
     batch = table[table.agent == "batch"].set_index(pairs).regret
     rest = table[table.agent != "batch"].set_index(pairs)
     ratio = rest.assign(ratio=rest.regret / batch.reindex(rest.index)).reset_index()
-    one_of = for_all(len(ratio[settings].drop_duplicates()))
-    return by_cell(ratio, settings, lambda cell: median_interval(cell.ratio, one_of)._asdict())
+    one_of = simultaneous_level(len(ratio[settings].drop_duplicates()))
+    return summarize_cells(
+        ratio, settings, lambda cell: median_interval(cell.ratio, one_of)._asdict()
+    )
 
 
 @claim(
@@ -112,7 +114,7 @@ def in_multiples_of_batch(table: pd.DataFrame) -> pd.DataFrame:
     kind="experiment",
     verdict=HOLDS,
 )
-def batch_better(tables: Frames = STORED) -> Judged:
+def batch_better(tables: Frames = STORED) -> Judgement:
     """The batch version of RLSVI is expected to be more data efficient than these incremental
     algorithms and thus incur lower regret.
 
@@ -123,10 +125,10 @@ def batch_better(tables: Frames = STORED) -> Judged:
     stochastic gradient descent, the text names without a formula, a step size or a number of steps, so
     nothing can be run.
     """
-    multiples = in_multiples_of_batch(last_rows(tables["incremental"]))
+    multiples = regret_over_batch(last_rows(tables["incremental"]))
     behind = int((multiples.low > 1).sum())
     best = multiples.xs(1.0, level="lam").sort_values("median").groupby("N").first()
-    return unless(
+    return judge_unless(
         behind < len(multiples),
         behind=behind,
         settings=len(multiples),
@@ -135,12 +137,12 @@ def batch_better(tables: Frames = STORED) -> Judged:
     )
 
 
-def fall_at_first_trial(gamma: float) -> dict[str, float]:
+def variance_drop_at_first_trial(gamma: float) -> dict[str, float]:
     """By what factor the variance of the perturbation in one direction falls, under both laws, in the
     step after 500 without data in which that direction is tried (λ = 1, σ = 0.1)."""
     precision = [1.0] * 500 + [1.0 + 1 / 0.1**2]
     fall = {}
-    for law, rho in (("printed", printed(gamma)), ("corrected", gamma)):
+    for law, rho in (("printed", printed_rho(gamma)), ("corrected", gamma)):
         before = variance = 0.0
         for p in precision:
             before, variance = variance, rho**2 * variance + (1 - rho**2) / p
@@ -156,7 +158,7 @@ def fall_at_first_trial(gamma: float) -> dict[str, float]:
     verdict=DEPENDS,
     on="condition",
 )
-def autocorrelation(limits: Limits = CHOSEN) -> Judged:
+def autocorrelation(limits: Limits = CHOSEN) -> Judgement:
     """The law of the perturbations, its two coefficients exchanged back (a misprint), ensures
     autocorrelation, and that marginal covariances of consecutive ones differ only slightly.
 
@@ -168,19 +170,21 @@ def autocorrelation(limits: Limits = CHOSEN) -> Judged:
     near 1, so it is a misprint: the correlation is √(1−γ²), {printed[0.99]:.2f} at γ = 0.99, and the
     variance falls {fall[printed]:.0f}-fold. Slightly: by 5% to 25%.
     """
-    falls = {gamma: fall_at_first_trial(gamma) for gamma in DISCOUNTS}
+    falls = {gamma: variance_drop_at_first_trial(gamma) for gamma in DISCOUNTS}
     meant = {gamma: fall["corrected"] for gamma, fall in falls.items()}
-    return Judged(  # Cov(w_t, w_{t+1}) = ρ Var(w_t)
-        agreed(
+    return Judgement(  # Cov(w_t, w_{t+1}) = ρ Var(w_t)
+        combine_readings(
             {
-                gamma: decided(gamma > limits["uncorrelated"], meant[gamma] < limits["slightly"])
+                gamma: verdict_if_all(
+                    gamma > limits["uncorrelated"], meant[gamma] < limits["slightly"]
+                )
                 for gamma in DISCOUNTS
             }
         ),
         {
-            "printed": {f"{gamma:g}": printed(gamma) for gamma in DISCOUNTS},
+            "printed": {f"{gamma:g}": printed_rho(gamma) for gamma in DISCOUNTS},
             "meant": {f"{gamma:g}": one for gamma, one in meant.items()},
-            "fall": fall_at_first_trial(GAMMA),
+            "fall": variance_drop_at_first_trial(GAMMA),
         },
     )
 
@@ -193,19 +197,22 @@ def autocorrelation(limits: Limits = CHOSEN) -> Judged:
     verdict=MISPRINT,
     part_of="F.autocorrelation",
 )
-def marginal_covariance(limits: Limits = CHOSEN) -> Judged:
+def marginal_covariance(limits: Limits = CHOSEN) -> Judgement:
     """The marginal covariance of the perturbation changes only slightly from step to step.
 
     N(γ w_t, (1−γ²)Σ_{{t+1}}). When an action is first tried (λ = 1, σ = 0.1, γ = 0.99) its variance
     falls {printed:.0f}-fold in one step as printed, {corrected:.3g}-fold so.
     """
-    fall = fall_at_first_trial(GAMMA)
-    return Judged(
-        slip(fall["printed"] < limits["slightly"], fall["corrected"] < limits["slightly"]), fall
+    fall = variance_drop_at_first_trial(GAMMA)
+    return Judgement(
+        misprint_verdict(
+            fall["printed"] < limits["slightly"], fall["corrected"] < limits["slightly"]
+        ),
+        fall,
     )
 
 
-def longer(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
+def log_wait_ratio(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
     """How much longer one agent waits than another until a lock opens, as a logarithm."""
     wait = np.log(table.pivot(index=["gamma", "n", "seed"], columns="agent", values="first_reward"))
     return wait[agent] - wait[than]
@@ -219,7 +226,7 @@ def longer(table: pd.DataFrame, agent: str, than: str) -> pd.Series:
     verdict=DEPENDS,
     on="condition",
 )
-def explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def continual_explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """Continual RLSVI, with the law that is meant (F.autocorrelation), perturbs value estimates in
     directions of significant uncertainty, which incentivizes exploration, and avoids abrupt changes,
     which allows the agent to execute multi-period plans.
@@ -239,23 +246,23 @@ def explores(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
 
     def multiples(locks: pd.DataFrame, agent: str) -> dict[str, Median]:
         return {
-            str(gamma): median_interval(np.exp(one.groupby("seed").mean()), for_all(6))
-            for gamma, one in longer(locks, agent, "greedy").groupby("gamma")
+            str(gamma): median_interval(np.exp(one.groupby("seed").mean()), simultaneous_level(6))
+            for gamma, one in log_wait_ratio(locks, agent, "greedy").groupby("gamma")
         }
 
     def against_the_printed_law(locks: pd.DataFrame) -> Median:
-        waits = longer(locks, "corrected", "printed")
+        waits = log_wait_ratio(locks, "corrected", "printed")
         return median_interval(np.exp(waits.groupby("seed").mean()))
 
     def fewer(multiple: Median) -> str:
-        return measured(-multiple.high, -multiple.low, -1)
+        return verdict_of_interval(-multiple.high, -multiple.low, -1)
 
     times = {agent: multiples(table[long], agent) for agent in ("printed", "corrected")}
     ratio, shorter = against_the_printed_law(table[long]), against_the_printed_law(table[~long])
-    explores = jointly({gamma: fewer(one) for gamma, one in times["corrected"].items()})
-    plans = agreed({"long plans": fewer(ratio), "shorter ones": fewer(shorter)})
-    return Judged(
-        jointly({"explores": explores, "plans": plans}),
+    explores = combine_parts({gamma: fewer(one) for gamma, one in times["corrected"].items()})
+    plans = combine_readings({"long plans": fewer(ratio), "shorter ones": fewer(shorter)})
+    return Judgement(
+        combine_parts({"explores": explores, "plans": plans}),
         {
             "times": times,
             "short": multiples(table[~long], "corrected")["0.99"],

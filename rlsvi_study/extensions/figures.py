@@ -10,8 +10,19 @@ from matplotlib.figure import Figure
 
 from .. import style
 from ..judging.outcomes import last_rows
-from ..style import BY_AGENT, COLOUR, LINE, MARK, NAME, RANGE, canvas, ink, styled, three
-from . import runs
+from ..style import (
+    BY_AGENT,
+    COLOUR,
+    LINE,
+    MARK,
+    NAME,
+    RANGE,
+    interval_rows,
+    readable_colour,
+    subplots,
+    with_style,
+)
+from . import experiments
 
 ARMS = {  # of the table of incremental RLSVI, those that are drawn
     "batch, prior kept": "batch",
@@ -22,7 +33,7 @@ ARMS = {  # of the table of incremental RLSVI, those that are drawn
 GAMMA = 0.95  # of the lock that is drawn
 
 
-@styled
+@with_style
 def incremental(table: pd.DataFrame, N: int = 20) -> Figure:
     """Each seed's regret at the end on one chain, as a share of learning nothing."""
     last = last_rows(table).query("lam == 1 and N == @N")
@@ -30,7 +41,7 @@ def incremental(table: pd.DataFrame, N: int = 20) -> Figure:
         arm=(last.agent + ", prior " + last.prior).map(ARMS),
         share=last.regret / last.regret.max(),
     )
-    fig, ax = canvas(height=2.3)
+    fig, ax = subplots(height=2.3)
     sns.stripplot(
         last,
         x="share",
@@ -47,31 +58,33 @@ def incremental(table: pd.DataFrame, N: int = 20) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def travel(halves: Mapping[str, pd.Series]) -> Figure:
     """Episodes until half of a reward is known k periods before it; batch RLSVI needs one."""
-    fig, ax = canvas(height=4.4)
+    fig, ax = subplots(height=4.4)
     ends = {"batch": (1.0, COLOUR["rlsvi"])}
     at = max(halves.values(), key=len).index
     for (name, half), shade in zip(
-        halves.items(), style.shades("incremental", len(halves)), strict=True
+        halves.items(), style.agent_shades("incremental", len(halves)), strict=True
     ):
         ax.plot(half, "o-", color=shade)
         if half.index[-1] == at[-1]:
             ends[name] = half.iloc[-1], shade
         else:  # not in the time that is drawn
-            ax.text(half.index[-1] - 0.5, half.iloc[-1], name, ha="right", color=ink(shade))
+            ax.text(
+                half.index[-1] - 0.5, half.iloc[-1], name, ha="right", color=readable_colour(shade)
+            )
     ax.plot(at, np.ones(len(at)), "o-", color=COLOUR["rlsvi"])
     ax.plot(at, np.exp(at), color=COLOUR["theory"], ls=LINE["theory"], zorder=1)
     most = 2 * max(half.max() for half in halves.values())
-    ax.text(np.log(most) + 0.3, most, "$e^k$", va="top", color=ink(COLOUR["theory"]))
+    ax.text(np.log(most) + 0.3, most, "$e^k$", va="top", color=readable_colour(COLOUR["theory"]))
     ax.set(
         yscale="log",
         ylim=(0.7, most),
         xlabel="periods k before the reward",
         ylabel="episodes until half of it is known",
     )
-    style.label_ends(ax, ends)
+    style.label_line_ends(ax, ends)
     return fig
 
 
@@ -90,9 +103,9 @@ def _legend_above(ax: Axes) -> None:
 def _waits(table: pd.DataFrame, x: str, uniform: Callable, label: str, **labels: str) -> Figure:
     """Median waits with intervals; what never came is drawn at the budget. Beside them how long an
     agent that dithers waits."""
-    fig, ax = canvas(height=5)
+    fig, ax = subplots(height=5)
     budget = int(table.first_reward[table["lost"]].max())
-    times = three(runs.waits(table, ["agent", x]), limit=budget)
+    times = interval_rows(experiments.median_waits(table, ["agent", x]), limit=budget)
     sns.lineplot(times, x=x, y="time", **BY_AGENT, markers=MARK, **RANGE, ax=ax)
     at = np.linspace(*times[x].agg(["min", "max"]))
     ax.plot(at, uniform(at), color="black", lw=1, ls=LINE["theory"], label=label)
@@ -103,7 +116,7 @@ def _waits(table: pd.DataFrame, x: str, uniform: Callable, label: str, **labels:
     return fig
 
 
-@styled
+@with_style
 def continual(table: pd.DataFrame) -> Figure:
     """Steps to the first reward against the length of the lock."""
     shown = table.agent.isin(["corrected", "printed", "greedy"]) & (table.gamma == GAMMA)
@@ -117,7 +130,7 @@ def continual(table: pd.DataFrame) -> Figure:
     )
 
 
-@styled
+@with_style
 def bootstrap(table: pd.DataFrame) -> Figure:
     """Episodes to the first reward against the length of the chain, with tabular features."""
     return _waits(

@@ -11,10 +11,16 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rlsvi_core.checks import fail, inside, instance, numbers, whole
+from rlsvi_core.runtime.checks import (
+    as_float_array,
+    check_instance,
+    check_integer,
+    check_open_interval,
+    fail,
+)
 
 
-def said(interval: tuple[float, ...], form: str) -> str:
+def format_interval(interval: tuple[float, ...], form: str) -> str:
     """A number and its interval as print has them.
 
     >>> f"{Mean(2.04, 1.5, 2.5):.1f} and {Mean(-1.0, -2.0, float('inf')):+.0f}"
@@ -32,7 +38,7 @@ class Mean(NamedTuple):
     high: float
 
     def __format__(self, form: str) -> str:
-        return said(self, form)
+        return format_interval(self, form)
 
 
 class Median(NamedTuple):
@@ -41,12 +47,12 @@ class Median(NamedTuple):
     high: float
 
     def __format__(self, form: str) -> str:
-        return said(self, form)
+        return format_interval(self, form)
 
 
-def _sample(values: Any, infinite: bool) -> np.ndarray:
+def _check_sample(values: Any, infinite: bool) -> np.ndarray:
     """Some numbers, none of them NaN; only times may be infinite."""
-    x = numbers("values", values)
+    x = as_float_array("values", values)
     if x.ndim != 1 or x.size == 0 or np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
         fail(
             f"an interval needs at least one value and no NaN; values are {values!r}. "
@@ -55,13 +61,13 @@ def _sample(values: Any, infinite: bool) -> np.ndarray:
     return x
 
 
-def _level(level: float) -> float:
-    return inside("level", level, 0, 1, hint="Pass level=0.95, say.")
+def _check_level(level: float) -> float:
+    return check_open_interval("level", level, 0, 1, hint="Pass level=0.95, say.")
 
 
 def mean_interval(values: Any, level: float = 0.95) -> Mean:
     """The mean and Student's interval for it; one value alone has an infinite one."""
-    x, level = _sample(values, infinite=False), _level(level)
+    x, level = _check_sample(values, infinite=False), _check_level(level)
     half = (
         stats.t.ppf((1 + level) / 2, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)
         if x.size > 1
@@ -70,17 +76,19 @@ def mean_interval(values: Any, level: float = 0.95) -> Mean:
     return Mean(float(x.mean()), float(x.mean() - half), float(x.mean() + half))
 
 
-def for_all(comparisons: int, level: float = 0.95) -> float:
+def simultaneous_level(comparisons: int, level: float = 0.95) -> float:
     """The level each of so many intervals needs for all to hold together with this one (Šidák).
 
-    >>> round(for_all(6), 4)
+    >>> round(simultaneous_level(6), 4)
     0.9915
     """
-    return _level(level) ** (1 / whole("comparisons", comparisons, 1, hint="It counts intervals."))
+    return _check_level(level) ** (
+        1 / check_integer("comparisons", comparisons, 1, hint="It counts intervals.")
+    )
 
 
-def student(values: Any) -> tuple[float, float]:
-    """The interval's ends, as seaborn wants them for ``errorbar=student``."""
+def student_ends(values: Any) -> tuple[float, float]:
+    """The interval's ends, as seaborn wants them for ``errorbar=student_ends``."""
     return mean_interval(values)[1:]
 
 
@@ -91,12 +99,12 @@ def median_interval(values: Any, level: float = 0.95) -> Median:
     probability 1 − 2 P(Binomial(n, ½) < k), whatever the distribution. Censored runs enter as
     infinity. With too few values for the level, the interval is the whole range.
     """
-    x, level = np.sort(_sample(values, infinite=True)), _level(level)
+    x, level = np.sort(_check_sample(values, infinite=True)), _check_level(level)
     k = max(int(stats.binom.ppf((1 - level) / 2, x.size, 0.5)), 1)
     return Median(float(np.median(x)), float(x[k - 1]), float(x[-k]))
 
 
-def bootstrap(of: Callable[..., Any], *samples: Any, repeats: int = 10_000) -> Mean:
+def bootstrap_interval(of: Callable[..., Any], *samples: Any, repeats: int = 10_000) -> Mean:
     """A statistic of some samples and its 95% bootstrap interval. Seeds are resampled from each
     sample separately; the statistic is computed along the last axis."""
     rng, samples = np.random.default_rng(0), tuple(map(np.asarray, samples))
@@ -106,9 +114,9 @@ def bootstrap(of: Callable[..., Any], *samples: Any, repeats: int = 10_000) -> M
         return Mean(float(of(*samples)), float(low), float(high))
 
 
-def _columns(table: Any, by: Any) -> Any:
+def _column_names(table: Any, by: Any) -> Any:
     """The name of a column, or the names of some."""
-    instance("table", table, pd.DataFrame, hint="engine.load reads one.")
+    check_instance("table", table, pd.DataFrame, hint="engine.load reads one.")
     names = [by] if isinstance(by, str) else by
     if not (
         isinstance(names, (list, tuple))
@@ -119,11 +127,11 @@ def _columns(table: Any, by: Any) -> Any:
     return by if isinstance(by, str) else list(by)
 
 
-def by_cell(
+def summarize_cells(
     table: pd.DataFrame, by: str | Sequence[str], summary: Callable[[pd.DataFrame], dict[str, Any]]
 ) -> pd.DataFrame:
     """One row of summaries for each cell of the table."""
-    by = _columns(table, by)
+    by = _column_names(table, by)
     rows = {key: summary(cell) for key, cell in table.groupby(by)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
 
@@ -133,8 +141,8 @@ def median_times(
 ) -> pd.DataFrame:
     """Median time of each cell, its interval, runs, and how many never got there: those take
     infinitely long."""
-    _columns(table, (time, censored))
-    return by_cell(
+    _column_names(table, (time, censored))
+    return summarize_cells(
         table,
         by,
         lambda cell: {

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .intervals import Mean, bootstrap
+from .intervals import Mean, bootstrap_interval
 
 VERDICTS = HOLDS, DEPENDS, FAILS = "holds", "depends", "fails"
 MISPRINT = "misprint"  # of a line
-ON = {  # what a sentence can depend on, and how its finding begins
+DEPENDS_ON = {  # what a sentence can depend on, and how its finding begins
     "reading": "On a reading",
     "condition": "On a condition",
     "data": "Not enough data",
@@ -31,19 +31,19 @@ def last_rows(table: pd.DataFrame, by: Sequence[str] = (), time: str = "episode"
 BETTER, WORSE = 0.8, 1.25  # ratios of regrets that count as a difference
 
 
-def ratio(ours: Any, theirs: Any) -> Mean:
+def paired_ratio(ours: Any, theirs: Any) -> Mean:
     """The ratio of two means over the same seeds, and its interval when seeds are resampled, in
     pairs."""
     one, other = np.asarray(ours), np.asarray(theirs)
-    return bootstrap(
+    return bootstrap_interval(
         lambda seeds: one[seeds].mean(axis=-1) / other[seeds].mean(axis=-1), np.arange(len(one))
     )
 
 
-def word(low: float, high: float) -> str:
+def ratio_word(low: float, high: float) -> str:
     """What a ratio of regrets with this interval is called.
 
-    >>> [word(*ends) for ends in ((0.5, 0.7), (0.9, 1.1), (0.7, 0.9), (1.3, 2.0))]
+    >>> [ratio_word(*ends) for ends in ((0.5, 0.7), (0.9, 1.1), (0.7, 0.9), (1.3, 2.0))]
     ['better', 'equal', 'open', 'worse']
     """
     if high < BETTER:
@@ -53,49 +53,49 @@ def word(low: float, high: float) -> str:
     return "equal" if low >= BETTER and high <= WORSE else "open"
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     verdict: str
     numbers: dict[str, Any]  # what the finding and its evidence are filled with, and more
 
 
-def decided(*parts: bool) -> str:
+def verdict_if_all(*parts: bool) -> str:
     return HOLDS if all(parts) else FAILS
 
 
-def agreed(readings: Mapping[Any, str]) -> str:
+def combine_readings(readings: Mapping[Any, str]) -> str:
     """The verdict on a sentence of which the text admits these readings, with a verdict each.
 
-    >>> agreed({"before": HOLDS, "after": HOLDS}), agreed({"before": HOLDS, "after": FAILS})
-    ('holds', 'depends')
+    >>> [combine_readings({"before": HOLDS, "after": after}) for after in (HOLDS, FAILS)]
+    ['holds', 'depends']
     """
     found = set(readings.values())
     return found.pop() if len(found) == 1 else DEPENDS
 
 
-def jointly(parts: Mapping[Any, str]) -> str:
+def combine_parts(parts: Mapping[Any, str]) -> str:
     """The verdict on a sentence that says these things, with a verdict each: it holds if all do,
     and fails if one does.
 
-    >>> jointly({"one": HOLDS, "other": DEPENDS}), jointly({"one": DEPENDS, "other": FAILS})
-    ('depends', 'fails')
+    >>> [combine_parts({"one": DEPENDS, "other": other}) for other in (HOLDS, FAILS)]
+    ['depends', 'fails']
     """
-    return FAILS if FAILS in parts.values() else agreed(parts)
+    return FAILS if FAILS in parts.values() else combine_readings(parts)
 
 
-def measured(low: float, high: float, claimed: float = 0.0) -> str:
+def verdict_of_interval(low: float, high: float, claimed: float = 0.0) -> str:
     """The verdict of an interval on a sentence that claims more than this.
 
-    >>> [measured(*interval) for interval in ((1, 3), (-1, 3), (-3, -1))]
+    >>> [verdict_of_interval(*interval) for interval in ((1, 3), (-1, 3), (-3, -1))]
     ['holds', 'depends', 'fails']
     """
     return HOLDS if low > claimed else FAILS if high < claimed else DEPENDS
 
 
-def slip(printed: bool, meant: bool) -> str:
+def misprint_verdict(printed: bool, meant: bool) -> str:
     """Holds if what is printed does, a misprint if only what is meant does."""
     return HOLDS if printed else MISPRINT if meant else FAILS
 
 
-def unless(wrong: bool, /, **numbers: Any) -> Judged:
+def judge_unless(wrong: bool, /, **numbers: Any) -> Judgement:
     """It holds unless the check came out wrong."""
-    return Judged(decided(not wrong), numbers)
+    return Judgement(verdict_if_all(not wrong), numbers)

@@ -21,7 +21,7 @@ one plain sentence; one line of evidence. The last two are templates: the judge 
 and the numbers, by name, that they are filled with. What no computation decides is a ``reading``.
 A printed line of a proof is judged like a claim, is ``part_of`` one and shown in a table inside it; it
 can be a misprint, too. The steps of our own proofs are plain checks, in a list that a judge calls
-(``evidence.failing``).
+(``evidence.failed_steps``).
 
 Kinds of check: ``exact`` (a proof in closed form, dynamic programming or complete enumeration, to
 rounding), ``symbolic`` (computer algebra), ``certified`` (ball arithmetic: a proof), ``instances``
@@ -33,8 +33,8 @@ introduction claim for RLSVI, Theorem 1 and what is said of its rate, two lemmas
 example 1 on dithering, and of section 6 one to three sentences of the text around each of Figures 2 to 9.
 
 The register is empty until topics enter their claims, as each does when its ``claims`` module is
-imported; ``catalogue.claims()`` has them all. What the judges found is stored (``verdicts.py``):
-pages read it there.
+imported; ``catalogue.load_claims()`` has them all. What the judges found is stored
+(``verdicts.py``): pages read it there.
 """
 
 import re
@@ -45,10 +45,10 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from .. import StudyError
-from .outcomes import DEPENDS, ON, Judged, agreed
+from .outcomes import DEPENDS, DEPENDS_ON, Judgement, combine_readings
 from .thresholds import CHOSEN, THRESHOLDS, Limits
 
-RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 
 
 class Section(NamedTuple):
@@ -77,14 +77,14 @@ SECTIONS = {
 }
 
 
-class Settled(NamedTuple):
+class JudgedClaim(NamedTuple):
     verdict: str
     found: str  # one sentence
     evidence: str  # one line
     numbers: dict[str, Any]
 
 
-Judge = Callable[..., Judged]  # callable without arguments
+Judge = Callable[..., Judgement]  # callable without arguments
 Frames = Mapping[str, Any]  # the stored tables that it reads, by name
 
 
@@ -129,12 +129,12 @@ def claim(
     main: bool = False,
     shown_in: str = "",
 ) -> Callable[[Judge], Judge]:
-    """Register a check. A claim that depends says on what, by a key of ``ON``, with which its finding
-    begins. A judge that reads stored tables takes them by name, ``tables=STORED``, and
+    """Register a check. A claim that depends says on what, by a key of ``DEPENDS_ON``, with which
+    its finding begins. A judge that reads stored tables takes them by name, ``tables=STORED``, and
     one that has thresholds takes them as ``limits=CHOSEN``, so that it can be handed others."""
-    if on not in (ON if verdict == DEPENDS else ("",)):
+    if on not in (DEPENDS_ON if verdict == DEPENDS else ("",)):
         raise StudyError(
-            f"a claim that depends is on one of {', '.join(ON)}, and no other claim is on anything; "
+            f"a claim that depends is on one of {', '.join(DEPENDS_ON)}, and no other claim is on anything; "
             f"{id} has verdict={verdict!r} and on={on!r}. Pass on= exactly where it depends."
         )
 
@@ -147,7 +147,7 @@ def claim(
         statement, *rest = (" ".join(words.split()) for words in judge.__doc__.split("\n\n"))
         found, evidence = [*rest, "", ""][:2]
         if on:
-            found = f"{ON[on]}, {found}"
+            found = f"{DEPENDS_ON[on]}, {found}"
         REGISTER[id] = Claim(
             id,
             place,
@@ -168,7 +168,7 @@ def claim(
     return register
 
 
-class _Noted(dict[str, float]):
+class _RecordingLimits(dict[str, float]):
     """Limits that note which of them are read."""
 
     def __init__(self, limits: Limits) -> None:
@@ -180,14 +180,14 @@ class _Noted(dict[str, float]):
         return super().__getitem__(name)
 
 
-def _at_the_ends(judge: Judge) -> list[str]:
+def _verdicts_at_ends(judge: Judge) -> list[str]:
     """The verdicts at all combinations of the ends of the thresholds that the judge reads. Which it
     reads can depend on the ends of others, so it is asked again until no further one is read."""
     names: list[str] = []
     while True:
         verdicts, read = [], set(names)
         for ends in product(*(THRESHOLDS[name].ends for name in names)):
-            limits = _Noted({**CHOSEN, **dict(zip(names, ends, strict=True))})
+            limits = _RecordingLimits({**CHOSEN, **dict(zip(names, ends, strict=True))})
             verdicts.append(judge(limits=limits).verdict)
             read |= {name for name in limits.read if THRESHOLDS[name].ends}
         if len(read) == len(names):
@@ -195,30 +195,30 @@ def _at_the_ends(judge: Judge) -> list[str]:
         names = sorted(read)
 
 
-def settle(claim: Claim) -> Settled:
+def run_judge(claim: Claim) -> JudgedClaim:
     """What the judge finds, in words. A threshold with two ends is two readings, so a claim is
     judged at all combinations of the ends that it reads."""
     if "limits" in signature(claim.judge).parameters:
         judged = claim.judge(limits=CHOSEN)
-        verdict = agreed(dict(enumerate(_at_the_ends(claim.judge))))
+        verdict = combine_readings(dict(enumerate(_verdicts_at_ends(claim.judge))))
     else:
         judged = claim.judge()
         verdict = judged.verdict
     found, evidence = (one.format(**judged.numbers) for one in (claim.found, claim.evidence))
-    return Settled(verdict, found, evidence, judged.numbers)
+    return JudgedClaim(verdict, found, evidence, judged.numbers)
 
 
-def typeset(text: str) -> str:
+def typeset_numbers(text: str) -> str:
     """Powers of ten, minus signs and thousands as print has them; no line breaks in a number.
 
-    >>> typeset("-358 of 1.31e+04 and 10^15, 1e-06")
+    >>> typeset_numbers("-358 of 1.31e+04 and 10^15, 1e-06")
     '−358 of 1.31·10⁴ and 10¹⁵, 10⁻⁶'
-    >>> typeset("4521 and 12345").split()
+    >>> typeset_numbers("4521 and 12345").split()
     ['4521', 'and', '12', '345']
     """
 
     def ten_to(found: re.Match[str]) -> str:
-        return "10" + str(int(found[1])).translate(str.maketrans("0123456789-", RAISED))
+        return "10" + str(int(found[1])).translate(str.maketrans("0123456789-", SUPERSCRIPTS))
 
     text = re.sub(r"\b10\^(\d+)", ten_to, text)
     text = re.sub(r"(?<![\d.])1e([+-]\d+)", ten_to, text)

@@ -3,9 +3,10 @@
 One that is not a convention of statistics was chosen after seeing the data. It has two ends, a kind
 and a strict one, where it gives a number to a word of the paper's ("roughly", "much") or to how we
 measure one ("flat" for "learns"). A claim that uses it is judged at both: if they disagree, it
-depends on how the word is read (``register.settle``). "blocks" has none: how much of a run one must
-see is no reading of the paper. Numbers in a finding are computed with the value between the ends. A judge takes its thresholds as an argument,
-``limits=CHOSEN``, so that it can be asked at other values.
+depends on how the word is read (``register.run_judge``). "blocks" has none: how much of a run one
+must see is no reading of the paper. Numbers in a finding are computed with the value between the
+ends. A judge takes its thresholds as an argument, ``limits=CHOSEN``, so that it can be asked at
+other values.
 """
 
 from collections.abc import Mapping

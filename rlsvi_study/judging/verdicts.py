@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import StudyError, engine
-from .outcomes import FAILS, HOLDS, ON
-from .register import Claim, Settled, settle, typeset
+from .outcomes import DEPENDS_ON, FAILS, HOLDS
+from .register import Claim, JudgedClaim, run_judge, typeset_numbers
 
-NAME = "verdicts.json"
+VERDICTS_FILE = "verdicts.json"
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class Finding:
     main: bool
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _to_plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_to_plain(one) for one in value]
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
 
 
-def _finding(claim: Claim, settled: Settled) -> Finding:
+def _make_finding(claim: Claim, settled: JudgedClaim) -> Finding:
     return Finding(
         claim.id,
         claim.place,
@@ -63,37 +63,37 @@ def _finding(claim: Claim, settled: Settled) -> Finding:
         claim.verdict,
         settled.verdict,
         claim.on,
-        typeset(settled.found),
-        typeset(settled.evidence),
-        _plain(settled.numbers),
+        typeset_numbers(settled.found),
+        typeset_numbers(settled.evidence),
+        _to_plain(settled.numbers),
         claim.part_of,
         claim.main,
     )
 
 
-def judged(claim: Claim) -> Finding:
-    return _finding(claim, settle(claim))
+def judge_claim(claim: Claim) -> Finding:
+    return _make_finding(claim, run_judge(claim))
 
 
-def not_judged(claim: Claim, reason: str) -> Finding:
-    return _finding(claim, Settled("not judged", reason, "", {}))
+def unjudged_finding(claim: Claim, reason: str) -> Finding:
+    return _make_finding(claim, JudgedClaim("not judged", reason, "", {}))
 
 
-def as_json(findings: Iterable[Finding]) -> str:
+def findings_to_json(findings: Iterable[Finding]) -> str:
     return json.dumps(
         [asdict(one) for one in findings], indent=1, ensure_ascii=False, allow_nan=False
     )
 
 
-def write(findings: Iterable[Finding]) -> Path:
-    file = engine.results_folder() / NAME
-    engine.write({file: as_json(findings).encode() + b"\n"})
+def write_verdicts(findings: Iterable[Finding]) -> Path:
+    file = engine.results_folder() / VERDICTS_FILE
+    engine.write_atomically({file: findings_to_json(findings).encode() + b"\n"})
     return file
 
 
-def stored() -> dict[str, Finding]:
+def load_verdicts() -> dict[str, Finding]:
     """By claim, in the register's order."""
-    file = engine.results_folder() / NAME
+    file = engine.results_folder() / VERDICTS_FILE
     try:
         return {one["id"]: Finding(**one) for one in json.loads(file.read_bytes())}
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -103,13 +103,13 @@ def stored() -> dict[str, Finding]:
         ) from error
 
 
-def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+def count_verdicts(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
     """How many hold, depend on each of the three, and fail: the main claims, and the others."""
     groups: dict[str, list[str]] = {"main claims": [], "others": []}
     for one in findings:
         if not one.part_of:
             groups["main claims" if one.main else "others"].append(one.on or one.verdict)
     return {
-        name: {word: words.count(word) for word in (HOLDS, *ON, FAILS)}
+        name: {word: words.count(word) for word in (HOLDS, *DEPENDS_ON, FAILS)}
         for name, words in groups.items()
     }

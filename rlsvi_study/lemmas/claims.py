@@ -8,16 +8,16 @@ import numpy as np
 
 from rlsvi_core.optimism import order
 
-from ..judging.evidence import failing
+from ..judging.evidence import failed_steps
 from ..judging.outcomes import (
     DEPENDS,
     FAILS,
     HOLDS,
     MISPRINT,
-    Judged,
-    agreed,
-    decided,
-    unless,
+    Judgement,
+    combine_readings,
+    judge_unless,
+    verdict_if_all,
 )
 from ..judging.register import claim
 from . import printed_lines
@@ -25,15 +25,15 @@ from . import single_crossing as repaired
 from .stein_profile import STEPS_LEMMA_1
 
 STEPS_LEMMA_6 = (  # all that the repaired proof uses, for α + β ≥ 1
-    printed_lines.enough_once,
-    printed_lines.mirror,
+    printed_lines.one_crossing_suffices,
+    printed_lines.symmetric_under_exchange,
     printed_lines.h_and_derivatives,
-    repaired.beta_bound,
-    repaired.left_of_mean,
-    repaired.tail_bound,  # β ≤ 1
-    repaired.right_of_mean,
-    repaired.missing_region,
-    printed_lines.convex,
+    repaired.beta_cdf_bound,
+    repaired.positive_left_of_mean,
+    repaired.normal_tail_bound,  # β ≤ 1
+    repaired.positive_right_of_mean,
+    repaired.check_both_below_one,
+    printed_lines.h_is_convex,
     printed_lines.convex_stationary_point,
     printed_lines.convex_minimum,
     printed_lines.convex_condition,  # AB ≥ 1/9
@@ -43,20 +43,20 @@ STEPS_LEMMA_6 = (  # all that the repaired proof uses, for α + β ≥ 1
     printed_lines.final_beta_range,
     printed_lines.final_beta_function,
     printed_lines.final_gap,
-    repaired.falls_in_B,
-    repaired.final_region,
+    repaired.F_falls_in_B,
+    repaired.check_final_region,
 )
 
 
-def wrong(*lines: Callable[[], Judged]) -> dict[str, int]:
+def count_wrong(*lines: Callable[[], Judgement]) -> dict[str, int]:
     """How many of these printed lines fail, and how many are misprints."""
     found = Counter(line().verdict for line in lines)
     return {verdict: found[verdict] for verdict in (FAILS, MISPRINT)}
 
 
-def slips(printed: dict[str, int]) -> int:
+def independent_errors(printed: dict[str, int]) -> int:
     """How many of the false lines do not follow from other false ones."""
-    return printed[FAILS] - wrong(*printed_lines.THAT_FOLLOW)[FAILS]
+    return printed[FAILS] - count_wrong(*printed_lines.CONSEQUENTIAL_ERRORS)[FAILS]
 
 
 @claim(
@@ -66,7 +66,7 @@ def slips(printed: dict[str, int]) -> int:
     kind="symbolic",
     verdict=HOLDS,
 )
-def conditional_mean() -> Judged:
+def conditional_mean() -> Judgement:
     """A matched beta variable ỹ can be coupled with the Dirichlet mean y so that E[ỹ | y] = y
     (printed is E[y], a misprint).
 
@@ -74,8 +74,8 @@ def conditional_mean() -> Judged:
     the constant E[y].
 
     {printed[misprint]} lines of the lemma and its proof are misprints."""
-    gaps = failing(printed_lines.STEPS_LEMMA_5)
-    return unless(bool(gaps), printed=wrong(*printed_lines.WRONG_IN_LEMMA_5))
+    gaps = failed_steps(printed_lines.STEPS_LEMMA_5)
+    return judge_unless(bool(gaps), printed=count_wrong(*printed_lines.WRONG_IN_LEMMA_5))
 
 
 @claim(
@@ -86,7 +86,7 @@ def conditional_mean() -> Judged:
     verdict=DEPENDS,
     on="reading",
 )
-def single_crossing() -> Judged:
+def single_crossing() -> Judgement:
     """The normal of mean α/n and variance 1/n, n = α + β, single-crossing dominates Beta(α, β), for
     any α, β > 0 (the lemma) or for those with α + β ≥ 1 (the recap of its proof).
 
@@ -96,18 +96,18 @@ def single_crossing() -> Judged:
     {slips} slips make {printed[fails]} of the lines printed for its proof false; {printed[misprint]} more
     are misprints. The repaired proof has {steps} steps, printed ones and ours."""
     found = printed_lines.count_crossings(0.05, 0.05)
-    gaps = failing(STEPS_LEMMA_6)
-    printed = wrong(*printed_lines.WRONG_IN_LEMMA_6)
+    gaps = failed_steps(STEPS_LEMMA_6)
+    printed = count_wrong(*printed_lines.WRONG_IN_LEMMA_6)
     readings = {
-        "α + β ≥ 1": decided(not gaps),
-        "any α, β > 0": decided(not gaps, found["functions"] == 1),
+        "α + β ≥ 1": verdict_if_all(not gaps),
+        "any α, β > 0": verdict_if_all(not gaps, found["functions"] == 1),
     }
-    return Judged(
-        agreed(readings),
+    return Judgement(
+        combine_readings(readings),
         found
         | {
             "printed": printed,
-            "slips": slips(printed),
+            "slips": independent_errors(printed),
             "steps": len(STEPS_LEMMA_6),
             "failed": gaps,
         },
@@ -122,7 +122,7 @@ def single_crossing() -> Judged:
     verdict=HOLDS,
     main=True,
 )
-def gauss_dirichlet() -> Judged:
+def gauss_dirichlet() -> Judgement:
     """For V ∈ [0, 1]^N and α'1 ≥ 2, N(α'V/α'1, 1/α'1) is stochastically optimistic for P'V with
     P ~ Dirichlet(α).
 
@@ -144,16 +144,16 @@ def gauss_dirichlet() -> Judged:
                 smallest, order.exact_gap(normal, law, np.linspace(0.02, 0.98, 25)).min()
             )
             cases += 1
-    gaps = failing(STEPS_LEMMA_1)
-    printed = wrong(*printed_lines.WRONG_IN_LEMMA_5, *printed_lines.WRONG_IN_LEMMA_6)
-    return unless(
+    gaps = failed_steps(STEPS_LEMMA_1)
+    printed = count_wrong(*printed_lines.WRONG_IN_LEMMA_5, *printed_lines.WRONG_IN_LEMMA_6)
+    return judge_unless(
         smallest < 0 or bool(gaps),
         steps=len(STEPS_LEMMA_1),
         cases=cases,
         smallest=float(smallest),
         failed=gaps,
         printed=printed,
-        slips=slips(printed),
+        slips=independent_errors(printed),
     )
 
 
@@ -164,12 +164,12 @@ def gauss_dirichlet() -> Judged:
     kind="symbolic",
     verdict=HOLDS,
 )
-def elegant_proof() -> Judged:
+def elegant_proof() -> Judgement:
     """There is a much more elegant and general proof method available for future work.
 
     Granted: a comparison of profiles proves Lemma 1 in {steps} steps, for every α'1 > 0 and with a quarter
     of the variance, without beta laws and crossings.
 
     Ours; chapter G has it."""
-    failed = failing(STEPS_LEMMA_1)
-    return unless(bool(failed), steps=len(STEPS_LEMMA_1), failed=failed)
+    failed = failed_steps(STEPS_LEMMA_1)
+    return judge_unless(bool(failed), steps=len(STEPS_LEMMA_1), failed=failed)

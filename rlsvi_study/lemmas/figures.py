@@ -9,14 +9,14 @@ from scipy import stats
 
 from rlsvi_core.optimism import Beta, Normal, certify_crossings, exact_gap
 
-from ..style import COLOUR, LINE, panels, styled
+from ..style import COLOUR, LINE, subplot_grid, with_style
 
 
-@styled
+@with_style
 def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     """Small multiples: both densities, their crossings (dots), and where the distribution
     functions cross (dotted lines)."""
-    fig, axes = panels(len(cases), height=2.8, sharex=True)
+    fig, axes = subplot_grid(len(cases), height=2.8, sharex=True)
     inside = np.linspace(1e-4, 1 - 1e-4, 700)
     for ax, (alpha, beta) in zip(axes, cases, strict=True):
         normal = stats.norm(alpha / (alpha + beta), (alpha + beta) ** -0.5)
@@ -33,7 +33,7 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
                 legend=ax is axes[0],
                 ax=ax,
             )
-        found = certify_crossings(Normal.matching(alpha, beta), Beta(alpha, beta))
+        found = certify_crossings(Normal.matching_beta(alpha, beta), Beta(alpha, beta))
         points = [c.x for c in found.density]
         ax.plot(points, normal.pdf(points), "o", color="black", ms=4)
         for c in found.cdf:
@@ -48,11 +48,11 @@ def density_grid(cases: Sequence[tuple[float, float]]) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def shaded_gap(alpha: float, beta: float) -> Figure:
     """Lemma 1 for one beta law: its density and the normal's of variance 1/(4n), and the gap between
     them, shaded; also the gap of a normal of the same variance as the beta law."""
-    fig, (left, right) = panels(2, height=2.8)
+    fig, (left, right) = subplot_grid(2, height=2.8)
     law, n, x = stats.beta(alpha, beta), alpha + beta, np.linspace(-0.6, 1.3, 381)
     normal = stats.norm(law.mean(), (4 * n) ** -0.5)
     for name, of, look in (("normal", normal, "normal"), ("beta", law, "posterior")):

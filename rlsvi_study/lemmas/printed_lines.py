@@ -12,11 +12,11 @@ from sympy import Expr, Rational, cbrt, diff, integrate, log, simplify, sqrt, sy
 
 from rlsvi_core.optimism import Beta, Normal, certify_crossings
 from rlsvi_core.optimism.balls import decide
-from rlsvi_core.optimism.crossings import Pair, logistic
+from rlsvi_core.optimism.crossings import NormalBetaPair, logistic
 
-from ..judging.algebra import Sides, identity, same
-from ..judging.evidence import instead, positive_inside, region
-from ..judging.outcomes import FAILS, HOLDS, MISPRINT, Judged, unless
+from ..judging.algebra import Sides, expressions_equal, judge_identities
+from ..judging.evidence import is_positive_on_unit_interval, judge_misprint, judge_region
+from ..judging.outcomes import FAILS, HOLDS, MISPRINT, Judgement, judge_unless
 from ..judging.register import claim
 from .single_crossing import A, B, h, n, x
 
@@ -40,12 +40,12 @@ def mean_given_y(swapped: bool) -> Expr:
     verdict=MISPRINT,
     part_of="G.conditional-mean",
 )
-def conditional_mean_statement() -> Judged:
+def conditional_mean_statement() -> Judgement:
     """As stated, the matched beta variable has conditional mean E[y].
 
     It is y itself, whose derivative in y is 1; E[y] is a constant."""
     mean = mean_given_y(swapped=False)
-    return instead([(diff(mean, y), 0)], meant=[(mean, y)])
+    return judge_misprint([(diff(mean, y), 0)], meant=[(mean, y)])
 
 
 @claim(
@@ -56,11 +56,11 @@ def conditional_mean_statement() -> Judged:
     verdict=MISPRINT,
     part_of="G.conditional-mean",
 )
-def gamma_index() -> Judged:
+def gamma_index() -> Judgement:
     """The gamma variable of component i has shape α.
 
     The shape is α_i; otherwise the ratios would not be Dirichlet(α)."""
-    return Judged(MISPRINT, {})
+    return Judgement(MISPRINT, {})
 
 
 a, v = symbols(
@@ -78,11 +78,11 @@ alpha_0, alpha_1 = a * (v - v1) / (vd - v1), a * (vd - v) / (vd - v1)
     verdict=MISPRINT,
     part_of="G.conditional-mean",
 )
-def label_sums() -> Judged:
+def label_sums() -> Judgement:
     """The sums of α⁰ and α¹ are β̃ and α̃ in this order.
 
     By their definitions it is the other way round: Σα⁰ = α̃ and Σα¹ = β̃."""
-    return instead(
+    return judge_misprint(
         [(alpha_0, tilde_beta), (alpha_1, tilde_alpha)],
         meant=[(alpha_0, tilde_alpha), (alpha_1, tilde_beta)],
     )
@@ -96,13 +96,13 @@ def label_sums() -> Judged:
     verdict=MISPRINT,
     part_of="G.conditional-mean",
 )
-def conditional_mean_display() -> Judged:
+def conditional_mean_display() -> Judgement:
     """With the labels as printed, the chain of equalities ends at y.
 
     It ends at v₁ + v_d − y, the mirror image of y: the labels are exchanged. With α⁰ and α¹ in each
     other's place it is y."""
     mirrored, mean = mean_given_y(swapped=True), mean_given_y(swapped=False)
-    return instead([(mirrored, y)], meant=[(mirrored, v1 + vd - y), (mean, y)])
+    return judge_misprint([(mirrored, y)], meant=[(mirrored, v1 + vd - y), (mean, y)])
 
 
 WRONG_IN_LEMMA_5 = (
@@ -130,7 +130,7 @@ log_N = -(alpha + beta) * (x - alpha / (alpha + beta)) ** 2 / 2  # without ½ lo
 
 def count_crossings(alpha: float, beta: float) -> dict[str, Any]:
     """Return where the lemma's normal and Beta(α, β) cross on (0, 1), and how often."""
-    found = certify_crossings(Normal.matching(alpha, beta), Beta(alpha, beta))
+    found = certify_crossings(Normal.matching_beta(alpha, beta), Beta(alpha, beta))
     return {
         "alpha": alpha,
         "beta": beta,
@@ -149,13 +149,13 @@ def count_crossings(alpha: float, beta: float) -> dict[str, Any]:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def enough_once() -> Judged:
+def one_crossing_suffices() -> Judgement:
     """The means are equal, so it is enough for Lemma 6 that the distribution functions cross at most once
     on (0, 1).
 
     Both means are α/(α + β). Left of 0 the normal's is above, right of 1 below: at most one crossing is
     exactly one, from above."""
-    return Judged(HOLDS, {})
+    return Judgement(HOLDS, {})
 
 
 @claim(
@@ -166,13 +166,13 @@ def enough_once() -> Judged:
     verdict=FAILS,
     part_of="G.single-crossing",
 )
-def two_crossings_suffice() -> Judged:
+def two_crossings_suffice() -> Judgement:
     """If the densities cross at most twice on (0, 1), the distribution functions cross at most once.
 
     At α = {alpha:g}, β = {beta:g} the densities cross {densities} times and the distribution functions
     {functions}, because the beta density also jumps past the normal's at 0 and at 1."""
     found = count_crossings(0.05, 0.05)
-    return unless(found["densities"] <= 2 and found["functions"] > 1, **found)
+    return judge_unless(found["densities"] <= 2 and found["functions"] > 1, **found)
 
 
 @claim(
@@ -183,13 +183,13 @@ def two_crossings_suffice() -> Judged:
     verdict=FAILS,
     part_of="G.single-crossing",
 )
-def densities_cross_twice() -> Judged:
+def densities_cross_twice() -> Judgement:
     """The densities cross at most twice for all α and β of the lemma (α + β ≥ 1).
 
     At α = {alpha:g}, β = {beta:g} the densities cross {densities} times and the distribution functions
     {functions}. It would follow from the false conclusion of G.3.1."""
     found = count_crossings(1.001, 0.32)
-    return unless(found["densities"] > 2, **found)
+    return judge_unless(found["densities"] > 2, **found)
 
 
 @claim(
@@ -200,11 +200,11 @@ def densities_cross_twice() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def h_and_derivatives() -> Judged:
+def h_and_derivatives() -> Judgement:
     """h, h′ and h″.
 
     As printed."""
-    return identity(
+    return judge_identities(
         (diff(log_N - log_B, x, 2).subs({alpha: A + 1, beta: B + 1}), h),
         (diff(h, x), -2 * (A / x**3 - B / (1 - x) ** 3)),
         (diff(h, x, 2), 6 * (A / x**4 + B / (1 - x) ** 4)),
@@ -219,13 +219,13 @@ def h_and_derivatives() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def mirror() -> Judged:
+def symmetric_under_exchange() -> Judgement:
     """Exchanging α and β and x and 1 − x leaves the difference of log densities as it is.
 
     u(x; α, β) = u(1 − x; β, α)."""
     u = log_N - log_B
     mirrored = u.subs({alpha: beta, beta: alpha, x: 1 - x}, simultaneous=True)
-    return identity((u, mirrored))
+    return judge_identities((u, mirrored))
 
 
 # --------------------------------------------------------------------- G.3.1: α > 1 ≥ β
@@ -264,14 +264,14 @@ line_5 = (
     verdict=FAILS,
     part_of="G.single-crossing",
 )
-def special_stationary_point() -> Judged:
+def special_stationary_point() -> Judgement:
     """The point x_K = K/(1+K) with K = √(−A/B) is where g′ vanishes.
 
     The term −(α+β) was dropped: at x_K the derivative is −(α+β), so g is not largest there (nor smallest,
     as the text has it)."""
     ratio = sqrt(A / C)
     slope = simplify(diff(g, x).subs(B, -C).subs(x, ratio / (1 + ratio)))
-    return instead([(slope, 0)], true=[(slope, -(A - C + 2))])
+    return judge_misprint([(slope, 0)], true=[(slope, -(A - C + 2))])
 
 
 @claim(
@@ -282,11 +282,11 @@ def special_stationary_point() -> Judged:
     verdict=MISPRINT,
     part_of="G.single-crossing",
 )
-def special_line_2() -> Judged:
+def special_line_2() -> Judgement:
     """That value equals a cubic in K.
 
     The cubic is K(1+K) times the value; the sign is not affected."""
-    return instead([(g_at_K, cubic)], meant=[(g_at_K * K * (1 + K), cubic)])
+    return judge_misprint([(g_at_K, cubic)], meant=[(g_at_K * K * (1 + K), cubic)])
 
 
 @claim(
@@ -297,11 +297,11 @@ def special_line_2() -> Judged:
     verdict=FAILS,
     part_of="G.single-crossing",
 )
-def special_line_5() -> Judged:
+def special_line_5() -> Judgement:
     """The powers of A and C collected; the last term is A^½ C^½.
 
     The last term should be A^½ C^(−½), which does not cancel the one before."""
-    return instead([(line_4, line_5)], true=[(line_4 - line_5, sqrt(A / C) - sqrt(A * C))])
+    return judge_misprint([(line_4, line_5)], true=[(line_4 - line_5, sqrt(A / C) - sqrt(A * C))])
 
 
 def minus_line_4(a: arb, c: arb) -> arb:
@@ -318,15 +318,15 @@ def minus_line_4(a: arb, c: arb) -> arb:
     verdict=FAILS,
     part_of="G.single-crossing",
 )
-def special_line_6() -> Judged:
+def special_line_6() -> Judgement:
     """The value at x_K is never positive.
 
     Up to line 4 only a factor K(1+K) > 0 is amiss, and there minus the value is {value:.3g} (balls, {bits}
     bits) at A = {point[0]:.4g}, C = {point[1]:.4g}. It would follow from line 5."""
-    up_to_line_4 = identity((cubic.subs(B, -C).subs(K, sqrt(A / C)), line_4))
+    up_to_line_4 = judge_identities((cubic.subs(B, -C).subs(K, sqrt(A / C)), line_4))
     if up_to_line_4.verdict != HOLDS:
         return up_to_line_4
-    return region(decide(minus_line_4, [(2.0**-10, 1.0), (2.0**-4, 1.0)]))
+    return judge_region(decide(minus_line_4, [(2.0**-10, 1.0), (2.0**-4, 1.0)]))
 
 
 @claim(
@@ -337,14 +337,14 @@ def special_line_6() -> Judged:
     verdict=FAILS,
     part_of="G.single-crossing",
 )
-def special_no_root() -> Judged:
+def special_no_root() -> Judgement:
     """For α > 1 ≥ β the derivative of the log ratio has no root in (0, 1).
 
     At α = {alpha}, β = {beta:g}, whose sum exceeds 2, there are roots at x = {roots[0]:.3g} and
     {roots[1]:.3g}: the point tried for the maximum is not where it is."""
-    pair = Pair(Normal.matching(1.1, 1.0), Beta(1.1, 1.0))
+    pair = NormalBetaPair(Normal.matching_beta(1.1, 1.0), Beta(1.1, 1.0))
     roots = [float(logistic(turn())) for turn in pair.turning_points()]
-    return unless(bool(roots), alpha=1.1, beta=1.0, roots=roots)
+    return judge_unless(bool(roots), alpha=1.1, beta=1.0, roots=roots)
 
 
 # --------------------------------------------------------------------- G.3.2: the convex case
@@ -361,11 +361,11 @@ IN_ROOTS = {A: p**3, B: q**3, K: p / q}
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def convex() -> Judged:
+def h_is_convex() -> Judgement:
     """For α, β > 1 the function h is convex on (0, 1).
 
     With x = 1/(1+t), h″ has positive coefficients only."""
-    return unless(not positive_inside(diff(h, x, 2), x, A, B))
+    return judge_unless(not is_positive_on_unit_interval(diff(h, x, 2), x, A, B))
 
 
 @claim(
@@ -376,11 +376,11 @@ def convex() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def convex_stationary_point() -> Judged:
+def convex_stationary_point() -> Judgement:
     """The minimum of h is at K/(1+K) with K the cube root of A/B.
 
     h′ vanishes there (the display leaves out the factor −2)."""
-    return identity((diff(h, x).subs(IN_ROOTS).subs(x, p / (p + q)), 0))
+    return judge_identities((diff(h, x).subs(IN_ROOTS).subs(x, p / (p + q)), 0))
 
 
 @claim(
@@ -391,7 +391,7 @@ def convex_stationary_point() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def convex_minimum() -> Judged:
+def convex_minimum() -> Judgement:
     """By two other lines, the minimum of h is 3(A^{2/3}B^{1/3} + A^{1/3}B^{2/3}) − 2.
 
     As printed."""
@@ -400,7 +400,7 @@ def convex_minimum() -> Judged:
         A * (2 / K + 1 / K**2) + B * (K**2 + 2 * K) - 2,
         3 * (cbrt(A) ** 2 * cbrt(B) + cbrt(A) * cbrt(B) ** 2) - 2,
     )
-    return identity(
+    return judge_identities(
         (h.subs(x, K / (1 + K)), lines[0]),
         (lines[0], lines[1]),
         *pairwise(simplify(one.subs(IN_ROOTS)) for one in lines),
@@ -415,13 +415,13 @@ def convex_minimum() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def convex_condition() -> Judged:
+def convex_condition() -> Judgement:
     """A product of at least 1/9 makes the minimum of h nonnegative.
 
     The sum is at least 2√(AB) ≥ 2/3, as p²q + pq² − 2(pq)^(3/2) = pq(√p − √q)². Where it is 2/3, at
     A = B = 1/3, h touches zero in one point, and u′ still increases strictly."""
     spare = p**2 * q + p * q**2 - 2 * (p * q) ** Rational(3, 2)
-    return identity((spare, p * q * (sqrt(p) - sqrt(q)) ** 2))
+    return judge_identities((spare, p * q * (sqrt(p) - sqrt(q)) ** 2))
 
 
 # --------------------------------------------------------------------- G.3.3: AB < 1/9
@@ -438,11 +438,11 @@ h1, h2 = A / x**2 - n, B / (1 - x) ** 2 - n
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def final_beta_range() -> Judged:
+def final_beta_range() -> Judgement:
     """In the final region with α ≥ β, β does not exceed 4/3.
 
     B² ≤ AB ≤ 1/9, so B ≤ 1/3."""
-    return identity((A * B - B**2, B * (A - B)))
+    return judge_identities((A * B - B**2, B * (A - B)))
 
 
 @claim(
@@ -453,11 +453,11 @@ def final_beta_range() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def final_beta_function() -> Judged:
+def final_beta_function() -> Judgement:
     """For β ≥ 1 the beta function is at most 1/α.
 
     (1 − x)^(β−1) ≤ 1, and ∫x^(α−1) = 1/α."""
-    return identity((integrate(x ** (alpha - 1), (x, 0, 1)), 1 / alpha))
+    return judge_identities((integrate(x ** (alpha - 1), (x, 0, 1)), 1 / alpha))
 
 
 @claim(
@@ -468,15 +468,17 @@ def final_beta_function() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def final_gap() -> Judged:
+def final_gap() -> Judgement:
     """On [x₁, x₂] the lower bound for the log beta density is concave, so its smallest value is at an end;
     the largest log normal density is ½ log(n/2π).
 
     The second derivative is −A/x² − B/(1−x)² < 0; l_N is largest at its mean."""
-    concave = positive_inside(-diff(A * log(x) + B * log(1 - x), x, 2), x, A, B)
+    concave = is_positive_on_unit_interval(-diff(A * log(x) + B * log(1 - x), x, 2), x, A, B)
     mean = alpha / (alpha + beta)
-    largest = same(diff(log_N, x).subs(x, mean), 0) and same(log_N.subs(x, mean), 0)
-    return unless(not concave or not largest)
+    largest = expressions_equal(diff(log_N, x).subs(x, mean), 0) and expressions_equal(
+        log_N.subs(x, mean), 0
+    )
+    return judge_unless(not concave or not largest)
 
 
 @claim(
@@ -487,11 +489,11 @@ def final_gap() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def final_points() -> Judged:
+def final_points() -> Judgement:
     """h₁ and h₂ bound h from below, with roots x₁ = √(A/n) and x₂ = 1 − √(B/n).
 
     h − h₁ = B/(1−x)² > 0 and h − h₂ = A/x² > 0."""
-    return identity(
+    return judge_identities(
         (h - h1, B / (1 - x) ** 2),
         (h - h2, A / x**2),
         (h1.subs(x, x1), 0),
@@ -507,11 +509,11 @@ def final_points() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def final_points_ordered() -> Judged:
+def final_points_ordered() -> Judgement:
     """The two points are in order (taken for granted).
 
     x₁ < x₂ iff (√A + √B)² < n iff AB < 1."""
-    return identity((n - (sqrt(A) + sqrt(B)) ** 2, 2 * (1 - sqrt(A * B))))
+    return judge_identities((n - (sqrt(A) + sqrt(B)) ** 2, 2 * (1 - sqrt(A * B))))
 
 
 @claim(
@@ -522,12 +524,12 @@ def final_points_ordered() -> Judged:
     verdict=HOLDS,
     part_of="G.single-crossing",
 )
-def final_outside() -> Judged:
+def final_outside() -> Judgement:
     """Outside [x₁, x₂] h is positive.
 
     h₁ falls to its root x₁ and h₂ rises from its root x₂, and h exceeds both. The reason given, that h is
     convex and positive at two points, does not carry it."""
-    return identity((diff(h1, x), -2 * A / x**3), (diff(h2, x), 2 * B / (1 - x) ** 3))
+    return judge_identities((diff(h1, x), -2 * A / x**3), (diff(h2, x), 2 * B / (1 - x) ** 3))
 
 
 def line_5_less_line_4(a: arb, b: arb) -> arb:
@@ -544,14 +546,14 @@ def line_5_less_line_4(a: arb, b: arb) -> arb:
     verdict=FAILS,
     part_of="G.single-crossing",
 )
-def final_slope_1_line_5() -> Judged:
+def final_slope_1_line_5() -> Judgement:
     """The second inequality replaces √n − √A by √(B+2) in a denominator.
 
     It is reversed: √n − √A = (B+2)/(√n + √A) ≤ √(B+2); at A = {point[0]:.4g}, B = {point[1]:.4g} line 5
     less line 4 is {value:.3g} (balls, {bits} bits)."""
     in_the_region = [lambda a, b: 1 - 9 * a * b, lambda a, b: a - b]  # AB ≤ 1/9 and B ≤ A
     box = [(2.0**-6, 1.0), (2.0**-6, 1.0)]
-    return region(decide(line_5_less_line_4, box, where=in_the_region))
+    return judge_region(decide(line_5_less_line_4, box, where=in_the_region))
 
 
 @claim(
@@ -562,12 +564,12 @@ def final_slope_1_line_5() -> Judged:
     verdict=FAILS,
     part_of="G.single-crossing",
 )
-def final_largest_B() -> Judged:
+def final_largest_B() -> Judgement:
     """For any A of the region, the largest B with B < A is 1/(9A).
 
     For A < 1/3 it is A: at A = {point[0]:.4g} 9A² − 1 is {value:.3g} (balls, {bits} bits). The argument
     covers only A ≥ 1/3."""
-    return region(decide(lambda a: 9 * a * a - 1, [(2.0**-10, 1.0)]))
+    return judge_region(decide(lambda a: 9 * a * a - 1, [(2.0**-10, 1.0)]))
 
 
 @claim(
@@ -578,11 +580,11 @@ def final_largest_B() -> Judged:
     verdict=MISPRINT,
     part_of="G.single-crossing",
 )
-def final_f_letter() -> Judged:
+def final_f_letter() -> Judgement:
     """f is the log beta density less the largest log normal density.
 
     Its lower bound l̃_B is meant, as in equation (5) and in f₁ and f₂."""
-    return Judged(MISPRINT, {})
+    return Judgement(MISPRINT, {})
 
 
 WRONG_IN_LEMMA_6 = (
@@ -598,4 +600,8 @@ WRONG_IN_LEMMA_6 = (
     final_f_letter,
 )
 
-THAT_FOLLOW = densities_cross_twice, special_line_6, special_no_root  # from false lines before them
+CONSEQUENTIAL_ERRORS = (
+    densities_cross_twice,
+    special_line_6,
+    special_no_root,
+)  # from false lines before them

@@ -42,7 +42,7 @@ def stein_gamma() -> Iterable[Sides]:
         yield diff(Y / total, variable), (worth - Y / total) / total
 
 
-def expected(polynomial: Expr, weights: tuple[Any, ...]) -> Expr:
+def dirichlet_expectation(polynomial: Expr, weights: tuple[Any, ...]) -> Expr:
     """The expectation of a polynomial in P, if P ~ Dirichlet(weights)."""
     total = 0
     for powers, factor in sp.Poly(sp.expand(polynomial), *P).terms():
@@ -56,8 +56,8 @@ def stein_dirichlet() -> Iterable[Sides]:
     """n E[(Y − μ)f(Y)] = E[Var_P(V) f′(Y)] for Y = P'V, P ~ Dirichlet(α): by moments, for three colours
     of any weights and f(y) = y, y², y³."""
     for k in (1, 2, 3):
-        covariance = sum(alpha) * expected((Y - MEAN) * Y**k, alpha)
-        yield cancel(covariance - expected(k * SPREAD * Y ** (k - 1), alpha)), 0
+        covariance = sum(alpha) * dirichlet_expectation((Y - MEAN) * Y**k, alpha)
+        yield cancel(covariance - dirichlet_expectation(k * SPREAD * Y ** (k - 1), alpha)), 0
 
 
 def stein_variance() -> Iterable[Sides]:

@@ -9,27 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from rlsvi_core.compiled import Floats, Generator, jit
-from rlsvi_core.envs.recommender import States, answer
-from rlsvi_core.learner import Weights
-from rlsvi_core.loop import Task
+from rlsvi_core.envs.recommender import StateTable, show_product
+from rlsvi_core.learners.base import Weights
+from rlsvi_core.runtime.compilation import Floats, Generator, jit
+from rlsvi_core.runtime.loop import PlayRequest
 
-from .products import Serving, expected_likes
+from .products import CustomerLearner, expected_likes
 
 __all__ = ["BernoulliBandit"]
 
 
 @jit
-def _serve(
+def _play_customers(
     beta: Floats,
     gamma: Floats,
-    states: States,
+    states: StateTable,
     P: Floats,
     data: tuple[Floats, Floats, Floats],
-    task: Task,
+    task: PlayRequest,
 ) -> None:
     """Sample, sort, serve a customer, count her answers, repeat."""
-    exact, rng, own = task.exact, task.rng, task.own
+    exact, rng, own = task.exact, task.rng, task.agent_rng
     count, run = task.counts, task.run
     liked, disliked, theta = data
     N, J = liked.shape[0], theta.shape[0]
@@ -40,13 +40,13 @@ def _serve(
         theta[:, 0] = p
         count[0] += 1
         order = np.argsort(-p)  # line 4
-        run.opening[i], run.claimed[i] = order[0], p[order[0]]
+        run.first_action[i], run.predicted_value[i] = order[0], p[order[0]]
         if exact[i]:
             run.expected[i] = expected_likes(states, P, theta, 0.0, 0.0)
         x[:] = 0
         for h in range(J):  # lines 5 and 6
             a = order[h]
-            if answer(beta, gamma, x, a, rng):  # line 7
+            if show_product(beta, gamma, x, a, rng):  # line 7
                 liked[a] += 1.0  # line 8
                 run.reward[i] += 1.0
             else:
@@ -55,7 +55,7 @@ def _serve(
         run.length[i] = J
 
 
-class BernoulliBandit(Serving):
+class BernoulliBandit(CustomerLearner):
     """Thompson sampling with a uniform prior on how popular each product is.
 
     Parameters
@@ -71,7 +71,7 @@ class BernoulliBandit(Serving):
     array([1., 1., 1.])
     """
 
-    serve = staticmethod(_serve)
+    serve = staticmethod(_play_customers)
 
     def __init__(self, N: int, J: int) -> None:
         super().__init__(N, J)
@@ -81,7 +81,7 @@ class BernoulliBandit(Serving):
         return self.liked, self.disliked, fitted.theta
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        fitted = self.room()
+        fitted = self.empty_fit()
         if rng is None:
             fitted.theta[:, 0] = self.liked / (self.liked + self.disliked)
         else:

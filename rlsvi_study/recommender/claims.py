@@ -9,26 +9,33 @@ import pandas as pd
 from rlsvi_core import Agent
 from rlsvi_core.envs.recommender import Recommender
 
-from ..engine import Tables, streams
-from ..judging.intervals import Mean, for_all, mean_interval
-from ..judging.outcomes import DEPENDS, HOLDS, Judged, agreed, decided, unless
+from ..engine import StoredTables, streams
+from ..judging.intervals import Mean, mean_interval, simultaneous_level
+from ..judging.outcomes import (
+    DEPENDS,
+    HOLDS,
+    Judgement,
+    combine_readings,
+    judge_unless,
+    verdict_if_all,
+)
 from ..judging.register import Frames, claim
 from ..judging.thresholds import CHOSEN, Limits
 from .bandit import BernoulliBandit
-from .products import expected_likes
-from .runs import (
+from .experiments import (
     BOLTZMANN,
     EXPERIMENTS,
     MYOPIC,
     PAPER_ETAS,
-    agent_of,
-    ahead_from,
-    curves,
-    instance,
-    rates,
+    first_lead_episode,
+    make_agent,
+    random_customers,
+    regret_curves,
+    regret_rates,
 )
+from .products import expected_likes
 
-STORED = Tables(EXPERIMENTS)
+STORED = StoredTables(EXPERIMENTS)
 N, J = 10, 5
 FIG8 = "Section 6.3, figure 8"
 FIG9 = "Section 6.3, figure 9"
@@ -42,52 +49,57 @@ DITHERING = {
 # --------------------------------------------------------------------------- two arms compared
 
 
-def opposite(interval: Mean) -> Mean:
+def negate_interval(interval: Mean) -> Mean:
     """The same difference, the other way round."""
     return Mean(-interval.mean, -interval.high, -interval.low)
 
 
 def final_regret(table: pd.DataFrame, arm: str) -> pd.Series:
     """An arm's cumulative regret at the end, for each instance."""
-    return curves(table, arm).iloc[-1]
+    return regret_curves(table, arm).iloc[-1]
 
 
-def more_regret(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
+def extra_regret(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
     """How much more regret an arm has than RLSVI at the end, paired by instance; one of so many
     comparisons that are to hold together."""
-    return mean_interval(final_regret(table, arm) - final_regret(table, "rlsvi"), for_all(of))
+    return mean_interval(
+        final_regret(table, arm) - final_regret(table, "rlsvi"), simultaneous_level(of)
+    )
 
 
-def a_customer(table: pd.DataFrame, arm: str) -> pd.Series:
+def late_regret_per_customer(table: pd.DataFrame, arm: str) -> pd.Series:
     """An arm's regret per customer over the last tenth of them, for each instance."""
-    every = rates(table, arm)
+    every = regret_rates(table, arm)
     return every.iloc[-len(every) // 10 :].mean()
 
 
-def ahead_at_the_end(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
+def late_lead(table: pd.DataFrame, arm: str, of: int = 1) -> Mean:
     """By how many likes per customer RLSVI is ahead of an arm at the end, paired by instance; one
     of so many comparisons that are to hold together."""
-    return mean_interval(a_customer(table, arm) - a_customer(table, "rlsvi"), for_all(of))
+    return mean_interval(
+        late_regret_per_customer(table, arm) - late_regret_per_customer(table, "rlsvi"),
+        simultaneous_level(of),
+    )
 
 
 @cache
-def learned_better(arm: str, of: int) -> Mean:
+def learned_policy_lead(arm: str, of: int) -> Mean:
     """By how many likes the policy that an arm has learned, played without dithering, is better
     than the optimal myopic one after 1200 customers of each of 20 instances."""
     better = []
-    for seed, customers in enumerate(map(instance, range(20))):
+    for seed, customers in enumerate(map(random_customers, range(20))):
         _, env_rng, agent_rng = streams((seed, 0))
-        agent = agent_of(arm, N, J, agent_rng)
+        agent = make_agent(arm, N, J, agent_rng)
         agent.learn(customers, 1200, env_rng)
         agent.plan()
         better.append(
-            expected_likes(customers.states, customers.P, agent.theta, 0.0, 0.0)
-            - customers.evaluate(customers.myopic())[0]
+            expected_likes(customers.states, customers.like_probabilities, agent.theta, 0.0, 0.0)
+            - customers.evaluate(customers.myopic_policy())[0]
         )
-    return mean_interval(better, for_all(of))
+    return mean_interval(better, simultaneous_level(of))
 
 
-def over_all(readings: pd.DataFrame, arm: str) -> Mean:
+def extra_regret_targets_over_all(readings: pd.DataFrame, arm: str) -> Mean:
     """How much more regret an arm has than RLSVI if the maximum in RLSVI's targets is over all
     products, those that the customer has seen among them. The letter excludes it: the model has no
     answer to a product shown again, so such a product is no action of the state, and Algorithms 1
@@ -97,10 +109,10 @@ def over_all(readings: pd.DataFrame, arm: str) -> Mean:
     )
 
 
-def over_myopic(table: pd.DataFrame) -> dict[str, Mean]:
+def lead_over_myopic(table: pd.DataFrame) -> dict[str, Mean]:
     """By how many likes per customer RLSVI is ahead of myopic play at the end, for each way to
     break its ties; the intervals hold together."""
-    return {ties: ahead_at_the_end(table, arm, of=len(MYOPIC)) for ties, arm in MYOPIC.items()}
+    return {ties: late_lead(table, arm, of=len(MYOPIC)) for ties, arm in MYOPIC.items()}
 
 
 # --------------------------------------------------------------------------- the claims
@@ -114,7 +126,7 @@ def over_myopic(table: pd.DataFrame) -> dict[str, Mean]:
     verdict=HOLDS,
     main=True,
 )
-def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """RLSVI explores much more efficiently than Boltzmann exploration over a wide range of
     temperatures.
 
@@ -127,19 +139,21 @@ def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> J
     {coded:.0f} more; if targets look at products already shown, {shown_again:.0f}.
     """
     study, readings = tables["recommender"], tables["recommender-readings"]
-    regret, level = final_regret(study, "rlsvi"), for_all(len(PAPER_ETAS))
+    regret, level = final_regret(study, "rlsvi"), simultaneous_level(len(PAPER_ETAS))
     arms = {f"{eta:g}": BOLTZMANN[eta] for eta in PAPER_ETAS}
     every = {f"{eta:g}": BOLTZMANN[eta] for eta in sorted(BOLTZMANN)}
-    more = {eta: more_regret(study, arm, of=len(arms)) for eta, arm in arms.items()}
-    of_ten = {eta: more_regret(readings, arm, of=len(every)) for eta, arm in every.items()}
+    more = {eta: extra_regret(study, arm, of=len(arms)) for eta, arm in arms.items()}
+    of_ten = {eta: extra_regret(readings, arm, of=len(every)) for eta, arm in every.items()}
     beyond = [
         mean_interval(final_regret(study, arm) - limits["much more"] * regret, level).low
         for arm in arms.values()
     ]
-    own = curves(study, "rlsvi")
-    since = {eta: ahead_from(curves(study, arm), own, level) for eta, arm in arms.items()}
+    own = regret_curves(study, "rlsvi")
+    since = {
+        eta: first_lead_episode(regret_curves(study, arm), own, level) for eta, arm in arms.items()
+    }
     eta, eta_of_ten = min(more, key=more.__getitem__), min(of_ten, key=of_ten.__getitem__)
-    return unless(
+    return judge_unless(
         min(beyond) <= 0,
         rlsvi=float(regret.mean()),
         more=more,
@@ -149,8 +163,8 @@ def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> J
         best_of_ten=of_ten[eta_of_ten],
         eta_of_ten=eta_of_ten,
         instances=readings.seed.nunique(),
-        coded=more_regret(tables["recommender-rivals"], DITHERING["boltzmann"]),
-        shown_again=over_all(readings, "boltzmann 0.1, target over all"),
+        coded=extra_regret(tables["recommender-rivals"], DITHERING["boltzmann"]),
+        shown_again=extra_regret_targets_over_all(readings, "boltzmann 0.1, target over all"),
         since=since,
         last=max(since.values(), key=lambda n: n or np.inf),
     )
@@ -164,7 +178,7 @@ def better_than_boltzmann(tables: Frames = STORED, limits: Limits = CHOSEN) -> J
     verdict=DEPENDS,
     on="reading",
 )
-def better_than_dithering(tables: Frames = STORED) -> Judged:
+def better_than_dithering(tables: Frames = STORED) -> Judgement:
     """RLSVI learns this optimal strategy when dithering strategies do not.
 
     what “this optimal strategy” is: RLSVI comes to beat the optimal myopic policy with random
@@ -177,23 +191,28 @@ def better_than_dithering(tables: Frames = STORED) -> Judged:
     Boltzmann exploration has learned is {learned[boltzmann]:.2f} ahead of it.
     """
     study, rivals, all_of = tables["recommender"], tables["recommender-rivals"], len(DITHERING)
-    myopic = a_customer(study, MYOPIC["uniform"])
+    myopic = late_regret_per_customer(study, MYOPIC["uniform"])
     behind = {
-        name: mean_interval(a_customer(rivals, arm) - myopic, for_all(all_of))
+        name: mean_interval(
+            late_regret_per_customer(rivals, arm) - myopic, simultaneous_level(all_of)
+        )
         for name, arm in DITHERING.items()
     }
-    short, ahead = mean_interval(a_customer(rivals, "rlsvi")), over_myopic(study)["uniform"]
+    short, ahead = (
+        mean_interval(late_regret_per_customer(rivals, "rlsvi")),
+        lead_over_myopic(study)["uniform"],
+    )
     alone = not any(one.high < 0 for one in behind.values())
-    return Judged(
-        agreed(
+    return Judgement(
+        combine_readings(
             {
-                "better than myopic": decided(ahead.low > 0, alone),
-                "the optimum": decided(short.low <= 0, alone),
+                "better than myopic": verdict_if_all(ahead.low > 0, alone),
+                "the optimum": verdict_if_all(short.low <= 0, alone),
             }
         ),
         {
-            **{name: more_regret(rivals, arm, of=all_of) for name, arm in DITHERING.items()},
-            "learned": {name: learned_better(arm, all_of) for name, arm in DITHERING.items()},
+            **{name: extra_regret(rivals, arm, of=all_of) for name, arm in DITHERING.items()},
+            "learned": {name: learned_policy_lead(arm, all_of) for name, arm in DITHERING.items()},
             "behind": behind,
             "short": short,
             "ahead": ahead,
@@ -209,7 +228,7 @@ def better_than_dithering(tables: Frames = STORED) -> Judged:
     verdict=HOLDS,
     main=True,
 )
-def better_than_bandits(tables: Frames = STORED) -> Judged:
+def better_than_bandits(tables: Frames = STORED) -> Judgement:
     """RLSVI outperforms the benchmark bandit algorithms.
 
     After 1200 customers the linear bandit has {more[linear]:.0f} likes more regret, the Bernoulli
@@ -220,14 +239,16 @@ def better_than_bandits(tables: Frames = STORED) -> Judged:
     already shown, which the letter excludes, the linear bandit has {shown_again:.0f} more.
     """
     study = tables["recommender"]
-    more = {arm: more_regret(study, arm, of=2) for arm in ("linear", "bernoulli")}
-    return unless(
+    more = {arm: extra_regret(study, arm, of=2) for arm in ("linear", "bernoulli")}
+    return judge_unless(
         min(one.low for one in more.values()) <= 0,
         more=more,
-        late=ahead_at_the_end(study, "linear"),
-        shown_again=over_all(tables["recommender-readings"], "linear"),
-        since=ahead_from(rates(study, "linear"), rates(study, "rlsvi")),
-        total_since=ahead_from(curves(study, "linear"), curves(study, "rlsvi")),
+        late=late_lead(study, "linear"),
+        shown_again=extra_regret_targets_over_all(tables["recommender-readings"], "linear"),
+        since=first_lead_episode(regret_rates(study, "linear"), regret_rates(study, "rlsvi")),
+        total_since=first_lead_episode(
+            regret_curves(study, "linear"), regret_curves(study, "rlsvi")
+        ),
     )
 
 
@@ -238,7 +259,7 @@ def better_than_bandits(tables: Frames = STORED) -> Judged:
     kind="experiment",
     verdict=HOLDS,
 )
-def linear_first(tables: Frames = STORED) -> Judged:
+def linear_leads_at_first(tables: Frames = STORED) -> Judgement:
     """The linear contextual bandit outperforms RLSVI at first.
 
     It earns {early:.2f} likes per customer more over the first 300.
@@ -247,10 +268,10 @@ def linear_first(tables: Frames = STORED) -> Judged:
     {lead:.0f} likes in all.
     """
     study = tables["recommender"]
-    each = rates(study, "rlsvi") - rates(study, "linear")
-    lead = (curves(study, "rlsvi") - curves(study, "linear")).mean(axis=1)
+    each = regret_rates(study, "rlsvi") - regret_rates(study, "linear")
+    lead = (regret_curves(study, "rlsvi") - regret_curves(study, "linear")).mean(axis=1)
     early = mean_interval(each.loc[:300].mean())
-    return unless(
+    return judge_unless(
         early.low <= 0,
         early=early,
         until=max((int(n) for n, row in each.iterrows() if mean_interval(row).low > 0), default=0),
@@ -266,7 +287,7 @@ def linear_first(tables: Frames = STORED) -> Judged:
     kind="exact",
     verdict=HOLDS,
 )
-def bernoulli_hardly_learns() -> Judged:
+def bernoulli_hardly_learns() -> Judgement:
     """Bernoulli Thompson sampling does not learn much even after 1200 episodes.
 
     It cannot learn at all: with β = 0 every order fixed in advance earns {order} likes.
@@ -279,9 +300,11 @@ def bernoulli_hardly_learns() -> Judged:
         bandit = Agent(BernoulliBandit(N, J), rng=seed)
         return bandit.learn(customers, 1200, 100 + seed, exact=True).expected
 
-    gain = max(float(np.abs(expected(instance(seed), seed) - J / 2).max()) for seed in range(5))
-    popular = expected(Recommender(instance(4).gamma, J, beta=np.linspace(-2, 2, N)), 0)
-    return unless(
+    gain = max(
+        float(np.abs(expected(random_customers(seed), seed) - J / 2).max()) for seed in range(5)
+    )
+    popular = expected(Recommender(random_customers(4).gamma, J, beta=np.linspace(-2, 2, N)), 0)
+    return judge_unless(
         gain > 1e-12, order=J / 2, before=popular[:100].mean(), after=popular[-100:].mean()
     )
 
@@ -297,7 +320,7 @@ UNPLANNED = ("uniform", "lowest")  # ways to break a tie without a plan
     verdict=HOLDS,
     main=True,
 )
-def better_than_myopic(tables: Frames = STORED) -> Judged:
+def better_than_myopic(tables: Frames = STORED) -> Judgement:
     """The policy learned is able to outperform even the optimal myopic policy, which knows the
     model but does not plan: as more data is gathered, RLSVI eventually learns a richer one.
 
@@ -312,21 +335,26 @@ def better_than_myopic(tables: Frames = STORED) -> Judged:
     customer {later[uniform]} on.
     """
     study, longer = tables["recommender"], tables["recommender-later"]
-    more, eventually = over_myopic(study), over_myopic(longer)
-    total = {ties: more_regret(study, MYOPIC[ties], of=2) for ties in UNPLANNED}
-    own = curves(longer, "rlsvi")
-    return Judged(
-        agreed(
-            {ties: decided(min(more[ties].low, eventually[ties].low) > 0) for ties in UNPLANNED}
+    more, eventually = lead_over_myopic(study), lead_over_myopic(longer)
+    total = {ties: extra_regret(study, MYOPIC[ties], of=2) for ties in UNPLANNED}
+    own = regret_curves(longer, "rlsvi")
+    return Judgement(
+        combine_readings(
+            {
+                ties: verdict_if_all(min(more[ties].low, eventually[ties].low) > 0)
+                for ties in UNPLANNED
+            }
         ),
         {
             "more": more,
             "eventually": eventually,
-            "lead": opposite(more["best"]),
-            "still": opposite(eventually["best"]),
+            "lead": negate_interval(more["best"]),
+            "still": negate_interval(eventually["best"]),
             "total": total,
-            "behind": opposite(total["uniform"]),
-            "later": {ties: ahead_from(curves(longer, MYOPIC[ties]), own) for ties in total},
+            "behind": negate_interval(total["uniform"]),
+            "later": {
+                ties: first_lead_episode(regret_curves(longer, MYOPIC[ties]), own) for ties in total
+            },
         },
     )
 
@@ -338,7 +366,7 @@ def better_than_myopic(tables: Frames = STORED) -> Judged:
     kind="experiment",
     verdict=HOLDS,
 )
-def planning_pays(tables: Frames = STORED) -> Judged:
+def planning_pays(tables: Frames = STORED) -> Judgement:
     """An RL algorithm can improve upon even the optimal myopic bandit strategy, particularly with
     large amounts of data.
 
@@ -352,7 +380,7 @@ def planning_pays(tables: Frames = STORED) -> Judged:
     study = tables["recommender"]
     customers = study.episode.max()
     loses = {
-        ties: mean_interval(final_regret(study, arm) / customers, for_all(len(MYOPIC)))
+        ties: mean_interval(final_regret(study, arm) / customers, simultaneous_level(len(MYOPIC)))
         for ties, arm in MYOPIC.items()
     }
-    return unless(min(one.low for one in loses.values()) <= 0, loses=loses)
+    return judge_unless(min(one.low for one in loses.values()) <= 0, loses=loses)

@@ -8,10 +8,18 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..judging.intervals import student
+from ..judging.intervals import student_ends
 from ..judging.outcomes import last_rows
-from ..style import COLOUR, NAME, canvas, ink, label_ends, shades, styled
-from .runs import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, curves, rates
+from ..style import (
+    COLOUR,
+    NAME,
+    agent_shades,
+    label_line_ends,
+    readable_colour,
+    subplots,
+    with_style,
+)
+from .experiments import ARMS, BOLTZMANN, MYOPIC, PAPER_ETAS, regret_curves, regret_rates
 
 TOTAL, RATE = "cumulative regret (likes)", "regret per customer (likes)"
 ETAS = [BOLTZMANN[eta] for eta in PAPER_ETAS]
@@ -19,7 +27,7 @@ SHADES = {
     **COLOUR,
     "linear": "#AA4499",
     "bernoulli": "#999933",
-    **dict(zip(ETAS, shades("boltzmann", len(ETAS)), strict=True)),
+    **dict(zip(ETAS, agent_shades("boltzmann", len(ETAS)), strict=True)),
 }
 RIVALS = {  # what each is called, and its colour: pale where dislikes count −1
     "rlsvi": ("RLSVI", COLOUR["rlsvi"]),
@@ -74,31 +82,35 @@ def _bands(ax: Axes, label: str, curve: dict[str, pd.DataFrame]) -> None:
         y="value",
         hue="arm",
         palette=SHADES,
-        errorbar=student,
+        errorbar=student_ends,
         legend=False,
         ax=ax,
     )
     ax.set(xlabel="customer", ylabel=label)
 
 
-@styled
+@with_style
 def fig8(table: pd.DataFrame, arms: Collection[str] = ("rlsvi", *ETAS)) -> Figure:
     """The paper's Figure 8: cumulative regret of RLSVI and of agents that dither."""
-    fig, ax = canvas(height=4.4)
-    curve = {arm: curves(table, arm) for arm in arms}
+    fig, ax = subplots(height=4.4)
+    curve = {arm: regret_curves(table, arm) for arm in arms}
     _bands(ax, TOTAL, curve)
     ax.set_ylim(0)
-    label_ends(ax, {CALLED[arm]: (own.iloc[-1].mean(), SHADES[arm]) for arm, own in curve.items()})
+    label_line_ends(
+        ax, {CALLED[arm]: (own.iloc[-1].mean(), SHADES[arm]) for arm, own in curve.items()}
+    )
     return fig
 
 
-@styled
+@with_style
 def fig9(table: pd.DataFrame) -> Figure:
     """The paper's Figure 9: RLSVI, the bandits, and policies that know the model but do not plan.
     Above, cumulative regret; below, regret per customer."""
-    fig, axes = canvas(1, 2, height=7.6, sharex=True)
+    fig, axes = subplots(1, 2, height=7.6, sharex=True)
     arms = "rlsvi", "linear", "bernoulli"
-    for ax, label, curve, most in zip(axes, (TOTAL, RATE), (curves, rates), (750, 2), strict=True):
+    for ax, label, curve, most in zip(
+        axes, (TOTAL, RATE), (regret_curves, regret_rates), (750, 2), strict=True
+    ):
         shown = {arm: curve(table, arm) for arm in arms}
         _bands(ax, label, shown)
         ends = {CALLED[arm]: (own.iloc[-1].mean(), SHADES[arm]) for arm, own in shown.items()}
@@ -107,7 +119,7 @@ def fig9(table: pd.DataFrame) -> Figure:
             ax.plot(mean, color=grey, ls="--", lw=1.3)
             ends[f"myopic, {opens}\nfirst product"] = mean.iloc[-1], grey
         ax.set_ylim(0, most)
-        label_ends(ax, {name: end for name, end in ends.items() if end[0] < most})
+        label_line_ends(ax, {name: end for name, end in ends.items() if end[0] < most})
     axes[0].set_xlabel("customer")
     return fig
 
@@ -126,7 +138,7 @@ def _setting(arm: str) -> str:
     return "as in the paper" if arm in ("rlsvi", "linear") else arm
 
 
-@styled
+@with_style
 def readings(table: pd.DataFrame) -> Figure:
     """Total regret of the arms that answer a question, with 95% intervals over instances; by agent,
     the least first."""
@@ -134,7 +146,7 @@ def readings(table: pd.DataFrame) -> Figure:
     last = last.assign(agent=[ARMS[arm]["agent"] for arm in last.arm])
     mean = last.groupby(["agent", "arm"]).regret.mean().sort_values()
     order = [line for agent in HEADS for line in (agent + ":", *mean[agent].index)]
-    fig, ax = canvas(height=7.8)
+    fig, ax = subplots(height=7.8)
     ax.axvline(last[last.arm == "rlsvi"].regret.mean(), color=COLOUR["rlsvi"], lw=1)
     sns.pointplot(
         last,
@@ -142,7 +154,7 @@ def readings(table: pd.DataFrame) -> Figure:
         y="arm",
         hue="agent",
         palette=SHADES,
-        errorbar=student,
+        errorbar=student_ends,
         order=order,
         hue_order=list(HEADS),
         linestyle="none",
@@ -154,7 +166,7 @@ def readings(table: pd.DataFrame) -> Figure:
     ax.set_yticks(range(len(order)), [HEADS.get(line[:-1]) or _setting(line) for line in order])
     for line, label in zip(order, ax.get_yticklabels(), strict=True):
         if line.endswith(":"):
-            label.set(weight="bold", color=ink(SHADES[line[:-1]]))
+            label.set(weight="bold", color=readable_colour(SHADES[line[:-1]]))
     ax.set(ylabel="", xlabel="total regret (likes)", xlim=(0, None))
     return fig
 

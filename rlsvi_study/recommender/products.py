@@ -1,8 +1,8 @@
 r"""Section 6.3, appendix E: RLSVI for the recommendation engine, one small regression per product.
 
 The basis is :math:`\phi_m(x, a) = 1\{a = m\}` and :math:`\phi_{mn}(x, a) = x_n 1\{a = m\}`,
-:math:`K = N^2 + N` features per period: the map :class:`Products`. Sorted by product, a row is
-zero outside the block of its own product, so :math:`A^\top A` is block diagonal: K-dimensional
+:math:`K = N^2 + N` features per period: the map :class:`ProductFeatures`. Sorted by product, a row
+is zero outside the block of its own product, so :math:`A^\top A` is block diagonal: K-dimensional
 regression is N independent ones of dimension N + 1, with rows :math:`(1, x)`.
 :class:`ProductLearner` keeps a triangular factor for each block and, for the targets, how often each
 product led to each state. By :math:`x' = x \pm e_a` the pair (x', a) fixes row and reward, so
@@ -36,27 +36,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlsvi_core import Learner, checks
-from rlsvi_core.compiled import Array, Floats, Generator, Ints, inlined, jit
+from rlsvi_core import Learner
 from rlsvi_core.envs.recommender import (
     Recommender,
-    States,
-    answer,
-    checked_state,
-    number_of_states,
-    states,
+    StateTable,
+    check_state,
+    count_states,
+    enumerate_states,
+    show_product,
 )
-from rlsvi_core.features import PerAction
-from rlsvi_core.learner import Weights
-from rlsvi_core.loop import Task, action_probabilities, choose, highest
-from rlsvi_core.regression import add_row, draw, fill_noise, solve_transposed
+from rlsvi_core.features import PerActionFeatures
+from rlsvi_core.learners.base import Weights
+from rlsvi_core.regression import add_row, fill_noise, fill_posterior_draw, solve_upper_transposed
+from rlsvi_core.runtime import checks
+from rlsvi_core.runtime.compilation import Array, Floats, Generator, Ints, jit, jit_inline
+from rlsvi_core.runtime.loop import PlayRequest, fill_action_probabilities, max_value, sample_action
 
-__all__ = ["ProductLearner", "Products"]
+__all__ = ["ProductFeatures", "ProductLearner"]
 
 NEGLIGIBLE = 1e-14  # states less likely than this are left out: an error below 1e-9 likes
 
 
-class Products(PerAction):
+class ProductFeatures(PerActionFeatures):
     """The basis of section 6.3: K = N² + N features, product by product, φ_a and then φ_an.
 
     Parameters
@@ -65,7 +66,7 @@ class Products(PerAction):
 
     Examples
     --------
-    >>> Products(2, 2)(1, [0, 1]).tolist()
+    >>> ProductFeatures(2, 2)(1, [0, 1]).tolist()
     [[1.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0, 1.0]]
     """
 
@@ -77,8 +78,8 @@ def _one_and_answers(x: Any) -> Floats:
     return np.append(1.0, x)
 
 
-@inlined
-def _all_values(theta: Floats, x: Array, q: Floats) -> None:
+@jit_inline
+def _fill_all_values(theta: Floats, x: Array, q: Floats) -> None:
     """Fill q with the values (1, x) · θ[:, a] of all products."""
     for a in range(q.shape[0]):
         q[a] = theta[0, a]
@@ -88,17 +89,19 @@ def _all_values(theta: Floats, x: Array, q: Floats) -> None:
                 q[a] += x[n] * theta[1 + n, a]
 
 
-@inlined
-def _values(theta: Floats, x: Array, q: Floats) -> None:
+@jit_inline
+def _fill_unseen_values(theta: Floats, x: Array, q: Floats) -> None:
     """The same, with −∞ for those that the customer has seen."""
-    _all_values(theta, x, q)
+    _fill_all_values(theta, x, q)
     for a in range(q.shape[0]):
         if x[a] != 0:
             q[a] = -np.inf
 
 
 @jit
-def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta: float) -> float:
+def expected_likes(
+    states: StateTable, P: Floats, theta: Floats, epsilon: float, eta: float
+) -> float:
     """Expected likes of the policy of θ, pushing probability forward through all states."""
     x, start, following = states
     H, _, N = theta.shape
@@ -108,8 +111,8 @@ def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta
         for s in range(start[h], start[h + 1]):
             if mass[s] < NEGLIGIBLE:
                 continue
-            _values(theta[h], x[s], q)
-            action_probabilities(q, epsilon, eta, p)
+            _fill_unseen_values(theta[h], x[s], q)
+            fill_action_probabilities(q, epsilon, eta, p)
             for a in range(N):
                 if p[a] > 0.0:
                     share = mass[s] * p[a]
@@ -119,7 +122,7 @@ def expected_likes(states: States, P: Floats, theta: Floats, epsilon: float, eta
     return likes
 
 
-class Statistics(NamedTuple):
+class ProductSums(NamedTuple):
     """Sufficient statistics. States that followed are nodes of a tree: from the root, one edge for
     each answer, in the order of the products."""
 
@@ -131,10 +134,10 @@ class Statistics(NamedTuple):
     number: Ints  # (J + 1,) how many those are; last, the nodes in use
 
 
-class Data(NamedTuple):
+class ProductRecord(NamedTuple):
     """What compiled code works on."""
 
-    sums: Statistics
+    sums: ProductSums
     any: Array  # (1,) whether there are data
     noise: float  # σ, or 0 for the mean
     gamma: float
@@ -145,7 +148,7 @@ class Data(NamedTuple):
 
 
 @jit
-def _node(sums: Statistics, x: Array) -> int:
+def _find_or_add_state(sums: ProductSums, x: Array) -> int:
     """The node of state x, made if it is new."""
     node = 0
     for n in range(x.shape[0]):
@@ -162,7 +165,7 @@ def _node(sums: Statistics, x: Array) -> int:
 
 
 @jit
-def _add(data: Data, h: int, before: Array, a: int, liked: bool) -> None:
+def _add_answer(data: ProductRecord, h: int, before: Array, a: int, liked: bool) -> None:
     """Add one answer to the sums."""
     U, _, _, times, followed, number = data.sums
     N, t, row = before.shape[0], h if U.shape[1] > 1 else 0, data.row
@@ -174,7 +177,7 @@ def _add(data: Data, h: int, before: Array, a: int, liked: bool) -> None:
     if h < followed.shape[1] - 1:
         x = before.copy()
         x[a] = 1 if liked else -1
-        node = _node(data.sums, x)
+        node = _find_or_add_state(data.sums, x)
         if not times[node].any():
             followed[number[h], h] = node
             number[h] += 1
@@ -183,7 +186,7 @@ def _add(data: Data, h: int, before: Array, a: int, liked: bool) -> None:
 
 
 @jit
-def _add_next_values(data: Data, h: int, theta: Floats, q: Floats, b: Floats) -> None:
+def _add_next_values(data: ProductRecord, h: int, theta: Floats, q: Floats, b: Floats) -> None:
     """Add Σ_{x'} n_h(x', a) V(x') (1, x) to b_a, over the states x' that have followed period h;
     V is the maximum of the values that θ gives."""
     _, _, states, times, followed, number = data.sums
@@ -192,10 +195,10 @@ def _add_next_values(data: Data, h: int, theta: Floats, q: Floats, b: Floats) ->
         node = followed[i, h]
         x = states[node]
         if data.over_all:
-            _all_values(theta, x, q)
+            _fill_all_values(theta, x, q)
         else:
-            _values(theta, x, q)
-        V = highest(q)
+            _fill_unseen_values(theta, x, q)
+        V = max_value(q)
         for a in range(N):
             if times[node, a] > 0:
                 share = times[node, a] * V
@@ -207,7 +210,7 @@ def _add_next_values(data: Data, h: int, theta: Floats, q: Floats, b: Floats) ->
 
 
 @jit
-def _fit(data: Data, rng: Generator) -> None:
+def _fit_products(data: ProductRecord, rng: Generator) -> None:
     """Algorithm 1 (noise = σ), Algorithm 3 (noise = 0), or, with γ = 0, Algorithm 11."""
     U, theta = data.sums.U, data.theta
     theta[:] = 0.0
@@ -229,11 +232,11 @@ def _fit(data: Data, rng: Generator) -> None:
             if data.gamma > 0.0:
                 for k in range(d):
                     w[k] *= data.gamma
-                solve_transposed(mean, w)
-            draw(mean, mean[:, d], 0.0 if apart else data.noise, z[H - 1 - h, a], w)
+                solve_upper_transposed(mean, w)
+            fill_posterior_draw(mean, mean[:, d], 0.0 if apart else data.noise, z[H - 1 - h, a], w)
             if apart:
                 extra[:] = 0.0
-                draw(spread, nothing, data.noise, z[H - 1 - h, a], extra)
+                fill_posterior_draw(spread, nothing, data.noise, z[H - 1 - h, a], extra)
                 w += extra
             for k in range(d):
                 theta[h, k, a] = w[k]
@@ -243,40 +246,40 @@ def _fit(data: Data, rng: Generator) -> None:
 
 
 @jit
-def _serve(
+def _serve_customers(
     beta: Floats,
     gamma: Floats,
-    states: States,
+    states: StateTable,
     P: Floats,
-    data: Data,
-    task: Task,
+    data: ProductRecord,
+    task: PlayRequest,
 ) -> None:
     """Fit, serve a customer, add her answers, repeat."""
     exact, epsilon, eta = task.exact, task.epsilon, task.eta
-    rng, own = task.rng, task.own
+    rng, own = task.rng, task.agent_rng
     count, run = task.counts, task.run
     H, _, N = data.theta.shape
     q, p, before, x = np.empty(N), np.empty(N), np.zeros(N, np.int8), np.zeros(N, np.int8)
     for i in range(run.reward.shape[0]):
-        _fit(data, own)
+        _fit_products(data, own)
         count[0] += 1
         if exact[i]:
             run.expected[i] = expected_likes(states, P, data.theta, epsilon[i], eta)
         x[:] = 0
         for h in range(H):
-            _values(data.theta[h], x, q)
-            a = choose(q, epsilon[i], eta, p, own.random())
+            _fill_unseen_values(data.theta[h], x, q)
+            a = sample_action(q, epsilon[i], eta, p, own.random())
             before[:] = x
-            liked = answer(beta, gamma, x, a, rng)
-            _add(data, h, before, a, liked)
+            liked = show_product(beta, gamma, x, a, rng)
+            _add_answer(data, h, before, a, liked)
             count[1] += 1
             run.reward[i] += liked
             if h == 0:
-                run.opening[i], run.claimed[i] = a, highest(q)
+                run.first_action[i], run.predicted_value[i] = a, max_value(q)
         run.length[i] = H
 
 
-class Serving(Learner):
+class CustomerLearner(Learner):
     """What learners share that serve customers in compiled code: ``serve``, given the customers'
     preferences, the states whose policies are evaluated, ``data(fitted, sample)`` and a task."""
 
@@ -284,17 +287,21 @@ class Serving(Learner):
     data: Any
 
     def __init__(self, N: int, J: int) -> None:
-        self.A = self.N = checks.whole("N", N, 1, hint="The paper has N=10 and J=5.")
-        self.H = self.J = checks.whole("J", J, 1, N, hint="A customer sees no product twice.")
+        self.A = self.N = checks.check_integer("N", N, 1, hint="The paper has N=10 and J=5.")
+        self.H = self.J = checks.check_integer(
+            "J", J, 1, N, hint="A customer sees no product twice."
+        )
 
-    def compiled(self, env: Any, limit: int | None) -> Callable[[Weights, Task], None] | None:
+    def compile_player(
+        self, env: Any, limit: int | None
+    ) -> Callable[[Weights, PlayRequest], None] | None:
         if type(env) is not Recommender or (env.N, env.J) != (self.N, self.J):
             return None
 
-        def play(fitted: Weights, task: Task) -> None:
-            some, P = states(env.N, 1), checks.read_only(np.zeros((1, env.N)))
+        def play(fitted: Weights, task: PlayRequest) -> None:
+            some, P = enumerate_states(env.N, 1), checks.as_read_only(np.zeros((1, env.N)))
             if task.exact.any():  # else only the empty state is listed
-                some, P = env.states, env.P
+                some, P = env.states, env.like_probabilities
             self.reserve(len(task.run.reward))
             self.serve(env.beta, env.gamma, some, P, self.data(fitted, task.sample), task)
 
@@ -303,24 +310,26 @@ class Serving(Learner):
     def reserve(self, customers: int) -> None:
         """Make room for so many more; nothing, by default."""
 
-    def room(self) -> Weights:
+    def empty_fit(self) -> Weights:
         """Weights 0, with which all products tie."""
         return Weights(np.zeros((self.J, self.N + 1, self.N)))
 
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
         """Of products that the customer has seen, −∞."""
         q = np.empty(self.N)
-        _values(fitted.theta[checks.index("h", h, self.J)], checked_state(s, h, self.N), q)
+        _fill_unseen_values(
+            fitted.theta[checks.check_index("h", h, self.J)], check_state(s, h, self.N), q
+        )
         return q
 
 
-class ProductLearner(Serving):
+class ProductLearner(CustomerLearner):
     """Keeps sums, not data; weights θ_h and values Q_h(x, a) = (1, x) · θ_h[:, a].
 
     Parameters
     ----------
     N, J : products, and how many of them a customer is shown.
-    lam, sigma, gamma : as for ``rlsvi_core.rlsvi``; LSVI has σ = 1.
+    lam, sigma, gamma : as for ``rlsvi_core.agents``; LSVI has σ = 1.
     over_all, shared, dislike, lam_of_mean : readings of the paper; see above.
 
     Examples
@@ -330,10 +339,10 @@ class ProductLearner(Serving):
     >>> agent = Agent(ProductLearner(4, 2, lam=0.2, sigma=0.03), rng=2)
     >>> run = agent.learn(customers, 200, rng=3)
     >>> agent
-    Agent(ProductLearner(H=2, A=4), by draws; 400 transitions seen)
+    Agent(ProductLearner(H=2, A=4), lam=0.2, sigma=0.03, gamma=1, by draws; 400 transitions seen)
     """
 
-    serve = staticmethod(_serve)
+    serve = staticmethod(_serve_customers)
 
     def __init__(
         self,
@@ -349,14 +358,14 @@ class ProductLearner(Serving):
         lam_of_mean: float | None = None,
     ) -> None:
         super().__init__(N, J)
-        checks.positive(lam=lam, sigma=sigma)
+        checks.check_positive(lam=lam, sigma=sigma)
         self.lam, self.sigma, self.gamma = lam, sigma, gamma
         self.over_all, self.shared, self.dislike = over_all, shared, dislike
         number = np.zeros(J + 1, np.int64)
         number[-1] = 1  # the root
         blank, blocks = np.eye(N + 1, N + 2), (1 if shared else J, N, 1, 1)
         lams = (lam,) if lam_of_mean is None else (lam_of_mean, lam)
-        self.sums = Statistics(
+        self.sums = ProductSums(
             np.stack([np.tile(math.sqrt(one * sigma**2) * blank, blocks) for one in lams]),
             np.zeros((1, 2 * N), np.int64),
             np.zeros((1, N), np.int8),
@@ -367,10 +376,14 @@ class ProductLearner(Serving):
         self.any = np.zeros(1, bool)
         self._row: Floats = np.empty(N + 2)
 
+    @property
+    def settings(self) -> dict[str, str]:
+        return {"lam": f"{self.lam:g}", "sigma": f"{self.sigma:g}"}
+
     def reserve(self, customers: int) -> None:
         """Make room for the nodes that so many customers can add."""
         used, have = int(self.sums.number[-1]), len(self.sums.x)
-        wanted = min(used + customers * self.J**2 // 2, number_of_states(self.N, self.J))
+        wanted = min(used + customers * self.J**2 // 2, count_states(self.N, self.J))
         if wanted > have:
             grown = {
                 name: np.pad(getattr(self.sums, name), ((0, max(wanted - have, have)), (0, 0)))
@@ -378,8 +391,8 @@ class ProductLearner(Serving):
             }
             self.sums = self.sums._replace(**grown)
 
-    def data(self, fitted: Weights, sample: bool) -> Data:
-        return Data(
+    def data(self, fitted: Weights, sample: bool) -> ProductRecord:
+        return ProductRecord(
             self.sums,
             self.any,
             self.sigma if sample else 0.0,
@@ -391,15 +404,15 @@ class ProductLearner(Serving):
         )
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
-        fitted = self.room()
-        _fit(self.data(fitted, rng is not None), rng or np.random.default_rng(0))
+        fitted = self.empty_fit()
+        _fit_products(self.data(fitted, rng is not None), rng or np.random.default_rng(0))
         return fitted
 
     def add(
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         """r is 1 for a like, 0 for a dislike."""
-        h, a = checks.index("h", h, self.J), checks.index("a", a, self.N)
-        x = checked_state(s, h, self.N)
+        h, a = checks.check_index("h", h, self.J), checks.check_index("a", a, self.N)
+        x = check_state(s, h, self.N)
         self.reserve(1)
-        _add(self.data(self.room(), False), h, x, a, bool(r))
+        _add_answer(self.data(self.empty_fit(), False), h, x, a, bool(r))

@@ -8,31 +8,31 @@ import numpy as np
 import pandas as pd
 
 from rlsvi_core import Options, features, rlsvi
-from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
+from rlsvi_core.envs.dirichlet import DirichletPrior, zero_counts
 
 from .. import parameters
-from ..engine import Tables
-from ..judging.evidence import failing
-from ..judging.intervals import Mean, bootstrap, mean_interval
+from ..engine import StoredTables
+from ..judging.evidence import failed_steps
+from ..judging.intervals import Mean, bootstrap_interval, mean_interval
 from ..judging.outcomes import (
     DEPENDS,
     FAILS,
     HOLDS,
-    Judged,
-    agreed,
-    decided,
-    measured,
-    unless,
+    Judgement,
+    combine_readings,
+    judge_unless,
+    verdict_if_all,
+    verdict_of_interval,
 )
 from ..judging.register import Frames, claim
 from ..judging.thresholds import CHOSEN, Limits
-from ..parameters import enough_sigma
-from . import bias, lower_bounds, optimism, shrunk_model, upper_bound
-from . import runs as regret
-from .lemma2 import shrunk_noise, theorem_conditions
+from ..parameters import min_sigma
+from . import bias, lower_bounds, sampled_optimism, shrunk_model, upper_bound
+from . import experiments as regret
+from .lemma2 import shrunk_noise_identities, theorem_conditions
 from .lower_bounds import FIRST_TERM, SECOND_TERM
 
-STORED = Tables(regret.EXPERIMENTS)
+STORED = StoredTables(regret.EXPERIMENTS)
 BASE = regret.make_prior(**regret.BASE)
 SEEN = 1, 0  # of the rewards −1 and 0, one refutes R̂ ≥ R̄
 
@@ -48,7 +48,7 @@ SEEN = 1, 0  # of the rewards −1 and 0, one refutes R̂ ≥ R̄
     verdict=HOLDS,
     part_of="5.lemma2",
 )
-def closed_form() -> Judged:
+def closed_form() -> Judgement:
     """Without generalization the posterior of Algorithm 1 is diagonal, with this closed form.
 
     With the same draws it gives the same values and the same play as the general algorithm, to
@@ -59,13 +59,13 @@ def closed_form() -> Judged:
         alpha_P = rng.uniform(0.1, 2, (3, 3, 2, 3))
         prior = DirichletPrior(alpha_R, alpha_P)
         mdp, (lam, sigma) = prior.sample(rng), rng.uniform(0.5, 3, 2)
-        closed = regret.rlsvi(prior, lam, sigma, seed)
+        closed = regret.theorem1_agent(prior, lam, sigma, seed)
         general = rlsvi(features.tabular(mdp), lam, sigma, options=Options(first="prior"), rng=seed)
         plays = [
             agent.learn(mdp, 100, 100 + seed, exact=True).expected for agent in (closed, general)
         ]
         error = max(error, np.abs(plays[0] - plays[1]).max(), np.abs(closed.Q - general.Q).max())
-    return unless(error > 1e-10, largest_error=error)
+    return judge_unless(error > 1e-10, largest_error=error)
 
 
 @claim(
@@ -76,11 +76,11 @@ def closed_form() -> Judged:
     verdict=HOLDS,
     part_of="5.lemma2",
 )
-def posterior_means() -> Judged:
+def posterior_means() -> Judgement:
     """The posterior means are the prior's weights plus the counts, normalised.
 
     They are the means of prior times likelihood, integrated numerically, for four observations."""
-    prior, counts = DirichletPrior.symmetric(1, 2, 1, 1.5, 2.5), no_counts(1, 2, 1)
+    prior, counts = DirichletPrior.symmetric(1, 2, 1, 1.5, 2.5), zero_counts(1, 2, 1)
     counts.R[0, 0, 0], counts.P[0, 0, 0] = (3, 1), (1, 3)
     posterior = prior.posterior(counts)
     x, weight = np.polynomial.legendre.leggauss(200)
@@ -91,7 +91,7 @@ def posterior_means() -> Judged:
     ):
         density = weight * p ** (alpha - 1 + seen[0]) * (1 - p) ** (alpha - 1 + seen[1])
         error = max(error, abs((p * density).sum() / density.sum() - mean))
-    return unless(error > 1e-6, largest_error=error)
+    return judge_unless(error > 1e-6, largest_error=error)
 
 
 @claim(
@@ -102,7 +102,7 @@ def posterior_means() -> Judged:
     verdict=FAILS,
     part_of="5.lemma2",
 )
-def empirical_mean_is_larger() -> Judged:
+def empirical_mean_is_larger() -> Judgement:
     """The empirical mean reward is at least the posterior mean.
 
     After one reward −1 with α = (1, 1), R̂ = {R_hat:g} is below R̄ = {R_bar:.3g}; so it is in {wrong}
@@ -117,7 +117,7 @@ def empirical_mean_is_larger() -> Judged:
     R_hat, R_bar, _ = tried[Fraction(1), Fraction(1), *SEEN]
     wrong = sum(hat < bar for hat, bar, _ in tried.values())
     needed = sum(shrunk >= bar for _, bar, shrunk in tried.values())
-    return unless(
+    return judge_unless(
         R_hat < R_bar,
         R_hat=float(R_hat),
         R_bar=float(R_bar),
@@ -136,7 +136,7 @@ def empirical_mean_is_larger() -> Judged:
     on="reading",
     part_of="5.lemma2",
 )
-def required_sigma() -> Judged:
+def required_sigma() -> Judgement:
     """This requires σ² ≥ H² + 1.
 
     what requires it: the printed argument does, since with less RLSVI's variance is in the end
@@ -146,18 +146,22 @@ def required_sigma() -> Judged:
     If λσ² ≥ max(1ᵀα^R, 1ᵀα^P). Too little is σ² = 0.24 for H = 1 (after {where[2]} rewards −1 and
     {where[3]} rewards 0), 0.4 for H = 2 (by {errors:.0f} standard errors), and any σ if λσ² is only
     0.9 times 1ᵀα^R."""
-    too_low, where = optimism.worst_gap(1.0, 0.24)
-    enough, _ = optimism.worst_gap(1.0, 0.25)
-    ridge, _ = optimism.worst_gap(0.9, 2.0)
-    X, Y = optimism.paired_samples(*optimism.settled_future(), 1e-3, sqrt(0.4), 40_000, 2)
+    too_low, where = sampled_optimism.worst_gap(1.0, 0.24)
+    enough, _ = sampled_optimism.worst_gap(1.0, 0.25)
+    ridge, _ = sampled_optimism.worst_gap(0.9, 2.0)
+    X, Y = sampled_optimism.paired_samples(
+        *sampled_optimism.two_period_example(), 1e-3, sqrt(0.4), 40_000, 2
+    )
     x, y = (np.maximum(Q[:, 0, 0, 0] - Y[:, 0, 0, 0].mean(), 0) for Q in (X, Y))
     z = (x.mean() - y.mean()) / sqrt((x.var() + y.var()) / x.size)
     H, n, less = 5, 10**6, 25  # σ² = 25 is less than H² + 1; with λ = 2 and 1ᵀα = 1
     below = less * (n + 1) < (H**2 + 1) * (n + 2 * less)
-    return Judged(
-        agreed({"the argument": decided(below), "the lemma": decided(enough < -1e-9)}),
+    return Judgement(
+        combine_readings(
+            {"the argument": verdict_if_all(below), "the lemma": verdict_if_all(enough < -1e-9)}
+        ),
         {
-            "times": float((H**2 + 1) / enough_sigma(H) ** 2),
+            "times": float((H**2 + 1) / min_sigma(H) ** 2),
             "where": where,
             "errors": -z,
             "enough": enough,
@@ -168,7 +172,7 @@ def required_sigma() -> Judged:
 
 
 # Of Lemma 2, as chapter 5 has it, besides Lemma 1 (G.gauss-dirichlet).
-LEMMA_2 = closed_form, posterior_means, shrunk_noise, theorem_conditions
+LEMMA_2 = closed_form, posterior_means, shrunk_noise_identities, theorem_conditions
 
 
 @claim(
@@ -179,7 +183,7 @@ LEMMA_2 = closed_form, posterior_means, shrunk_noise, theorem_conditions
     verdict=HOLDS,
     main=True,
 )
-def lemma2(limits: Limits = CHOSEN) -> Judged:
+def lemma2(limits: Limits = CHOSEN) -> Judgement:
     """Given any data, RLSVI's Q-values are stochastically optimistic for the true ones, for all
     s, a, h.
 
@@ -191,22 +195,22 @@ def lemma2(limits: Limits = CHOSEN) -> Judged:
     false."""
     prior, error = DirichletPrior.symmetric(3, 2, 2, 0.5, 0.5), limits["error rate, Lemma 2"]
     histories = [
-        no_counts(3, 2, 2),
-        optimism.one_visit(prior, high=True),
-        optimism.one_visit(prior, high=False),
-        optimism.played(prior, 30, 1),
+        zero_counts(3, 2, 2),
+        sampled_optimism.one_visit_counts(prior, high=True),
+        sampled_optimism.one_visit_counts(prior, high=False),
+        sampled_optimism.simulate_counts(prior, 30, 1),
     ]
     lam, sigma = parameters.theorem1_parameters(prior)
     tests = [
         test
         for counts in histories
-        for test in optimism.check_optimism(
+        for test in sampled_optimism.check_optimism(
             prior, counts, lam, sigma, draws=20_000, error=error / 4, rng=2
         ).values()
     ]
     refuted, shortfall = sum(t.refuted for t in tests), max(t.shortfall for t in tests)
-    failed = failing(LEMMA_2)
-    return unless(
+    failed = failed_steps(LEMMA_2)
+    return judge_unless(
         refuted > 0 or bool(failed),
         refuted=refuted,
         comparisons=len(tests),
@@ -228,7 +232,7 @@ def lemma2(limits: Limits = CHOSEN) -> Judged:
     verdict=FAILS,
     part_of="5.theorem1",
 )
-def bias_sign() -> Judged:
+def bias_sign() -> Judgement:
     """b^R and b^P are optimistic bias terms: they are not negative.
 
     b^R never is negative, but b^P is, where the sampled Ṽ is above 0: for {share[0]:.0%} of all
@@ -238,14 +242,16 @@ def bias_sign() -> Judged:
     another bias, which is not negative."""
     given, share, least = parameters.theorem1_parameters(BASE), {}, 0.0
     for episodes in (0, 100, 2000):
-        counts = optimism.played(BASE, episodes, 5)
+        counts = sampled_optimism.simulate_counts(BASE, episodes, 5)
         draws = [
-            bias.terms(BASE, counts, Q, *given) for Q in optimism.sample_Q(counts, *given, 200, 6)
+            bias.bias_terms(BASE, counts, Q, *given)
+            for Q in sampled_optimism.sample_Q(counts, *given, 200, 6)
         ]
         least = min(least, min(float(t.b_R.min()) for t in draws))
         share[episodes] = float(np.mean([t.b_P[:-1] < -1e-12 for t in draws]))
-    return Judged(
-        decided(least >= -1e-12, max(share.values()) == 0), {"share": share, "least_b_R": least}
+    return Judgement(
+        verdict_if_all(least >= -1e-12, max(share.values()) == 0),
+        {"share": share, "least_b_R": least},
     )
 
 
@@ -257,7 +263,7 @@ def bias_sign() -> Judged:
     verdict=FAILS,
     part_of="5.theorem1",
 )
-def bias_size(limits: Limits = CHOSEN) -> Judged:
+def bias_size(limits: Limits = CHOSEN) -> Judgement:
     """Up to logarithms the biases and the noise have these sizes.
 
     The size of the noise is right, but the biases are larger by a factor that grows like H² (powers
@@ -268,14 +274,14 @@ def bias_size(limits: Limits = CHOSEN) -> Judged:
     ratios = {}
     for H in (5, 10, 20, 40):
         prior, n = DirichletPrior.symmetric(H, 1, 1, 0.5, 1.0), 1e9
-        largest = bias.largest(prior, n, *parameters.theorem1_parameters(prior))
+        largest = bias.largest_terms(prior, n, *parameters.theorem1_parameters(prior))
         ratios[H] = [
             float((most / printed).max())
-            for most, printed in zip(largest, bias.printed(prior, n), strict=True)
+            for most, printed in zip(largest, bias.printed_sizes(prior, n), strict=True)
         ]
     powers = [float(np.log(ratios[40][i] / ratios[10][i]) / np.log(4)) for i in range(3)]
-    return Judged(
-        decided(*(abs(power) < limits["same power"] for power in powers)),
+    return Judgement(
+        verdict_if_all(*(abs(power) < limits["same power"] for power in powers)),
         {"ratios": ratios, "powers": powers},
     )
 
@@ -289,7 +295,7 @@ def bias_size(limits: Limits = CHOSEN) -> Judged:
     on="reading",
     part_of="5.theorem1",
 )
-def violations_of_condition() -> Judged:
+def violations_of_condition() -> Judgement:
     """The condition αᵀ1 ≥ 2 of Lemma 1 can only be violated twice for each (s, a, h).
 
     what is counted: among the visits to a pair it is violated at most {most} times, among the
@@ -297,16 +303,18 @@ def violations_of_condition() -> Judged:
 
     H = S = 5, A = 3. A pair has {light} such visits if 1ᵀα < 1, {visits} if it is 1; an episode can cost H.
     Harmless, as Lemma 1 needs no such condition (G.gauss-dirichlet)."""
-    mdp, agent, env = BASE.sample(0), regret.rlsvi(BASE, rng=1), np.random.default_rng(2)
+    mdp, agent, env = BASE.sample(0), regret.theorem1_agent(BASE, rng=1), np.random.default_rng(2)
     episodes, L = 0, 2000
     for _ in range(L):
-        episodes += bool((agent.learner.seen.n + BASE.m_R < 2).any())
+        episodes += bool((agent.learner.transition_counts.n + BASE.m_R < 2).any())
         agent.learn(mdp, 1, env)
-    visits = int(np.minimum(agent.learner.seen.n, np.ceil(2 - BASE.m_R)).max())
+    visits = int(np.minimum(agent.learner.transition_counts.n, np.ceil(2 - BASE.m_R)).max())
     light = int(np.ceil(2 - DirichletPrior.symmetric(1, 1, 1, 0.1, 0.1).m_R).max())
     most = max(visits, light)
-    return Judged(
-        agreed({"visits": decided(most <= 2), "episodes": decided(episodes <= 2)}),
+    return Judgement(
+        combine_readings(
+            {"visits": verdict_if_all(most <= 2), "episodes": verdict_if_all(episodes <= 2)}
+        ),
         {"most": most, "episodes": episodes, "of": L, "visits": visits, "light": light},
     )
 
@@ -322,7 +330,7 @@ def violations_of_condition() -> Judged:
     verdict=HOLDS,
     part_of="5.theorem1",
 )
-def mean_mdp() -> Judged:
+def mean_mdp() -> Judgement:
     """Given the data, RLSVI's draw is independent of the true MDP, so its policy is worth, on
     average, what it is worth in the mean MDP (step 2 of the proof here).
 
@@ -333,19 +341,19 @@ def mean_mdp() -> Judged:
     moments; {exceptions} exceptions."""
     rng, wrong = np.random.default_rng(2), 0
     for _ in range(20):
-        data = shrunk_model.histories(rng, H=4, A=1)["random"]
+        data = shrunk_model.example_histories(rng, H=4, A=1)["random"]
         rows = {
             (h, s): (data.alpha_P + data.seen_P)[h, s, 0].tolist()
             for h in range(4)
             for s in range(2)
         }
-        given = shrunk_model.models(data, data.m)
+        given = shrunk_model.shrunk_models(data, data.m)
         by_paths = shrunk_model.value_by_paths(
             rows, lambda h, s: (h, s), lambda h, s, R=given.R_bar: R[h, s, 0], 4
         )
         mu, nothing = np.zeros((4, 2), int), shrunk_model.fractions([0, 0])
-        wrong += by_paths != shrunk_model.along(given.P_bar, given.R_bar, mu, nothing)[0, 0]
-    return unless(wrong > 0, exceptions=wrong)
+        wrong += by_paths != shrunk_model.policy_values(given.P_bar, given.R_bar, mu, nothing)[0, 0]
+    return judge_unless(wrong > 0, exceptions=wrong)
 
 
 THEOREM_1 = *LEMMA_2, mean_mdp, *upper_bound.STEPS
@@ -360,7 +368,7 @@ THEOREM_1 = *LEMMA_2, mean_mdp, *upper_bound.STEPS
     on="condition",
     main=True,
 )
-def theorem1(tables: Frames = STORED) -> Judged:
+def theorem1(tables: Frames = STORED) -> Judgement:
     """For all λ and σ from the stated values on, RLSVI's expected regret over the prior is
     Õ(√(H³SAT)).
 
@@ -371,23 +379,25 @@ def theorem1(tables: Frames = STORED) -> Judged:
     Regret grows in proportion to a larger σ. A second term dominates our bound for {second_term_until}
     episodes at H = S = 5, A = 3, the paper's λ and σ and priors of weight 1; its order, H⁴SA, is H² more
     than printed (5.last-line) and right, but with the least λσ² allowed it is smaller. Measured regret is at most {share:.0%} of the bound."""
-    failed, real = failing(THEOREM_1), not failing(SECOND_TERM)
+    failed, real = failed_steps(THEOREM_1), not failed_steps(SECOND_TERM)
     until = {
-        name: upper_bound.second_leads_until(*sizes)
+        name: upper_bound.first_term_leads_from(*sizes)
         for name, sizes in upper_bound.DIRICHLET.items()
     }
     share = upper_bound.largest_share(tables["theorem1-bound"])
     readings = {
-        "as T grows, σ of order H": decided(not failed, upper_bound.has_the_rate(), share.low <= 1),
-        "any σ": decided(bool(failing(FIRST_TERM))),
-        "one constant for all H and T": decided(not real),
+        "as T grows, σ of order H": verdict_if_all(
+            not failed, upper_bound.check_rate(), share.low <= 1
+        ),
+        "any σ": verdict_if_all(bool(failed_steps(FIRST_TERM))),
+        "one constant for all H and T": verdict_if_all(not real),
     }
     million = {"lam": (2e6, np.sqrt(2)), "sigma": (2.0, 1e6 * np.sqrt(2))}
-    return Judged(
-        agreed(readings),
+    return Judgement(
+        combine_readings(readings),
         {
             "failed": failed,
-            "above": lower_bounds.passes(lower_bounds.printed_rate) if real else None,
+            "above": lower_bounds.first_exceeding_H(lower_bounds.printed_rate) if real else None,
             "second_term_until": until["m_P = 1"],
             "until": until,
             "proven": {  # over 1000 episodes, as a share of random play's regret
@@ -407,7 +417,7 @@ def theorem1(tables: Frames = STORED) -> Judged:
     verdict=FAILS,
     part_of="5.theorem1",
 )
-def last_line() -> Judged:
+def last_line() -> Judgement:
     """Up to a constant the concentration errors add up to at most 2SAH + ΣK log(T + K) +
     H√(SAHT log T), K = α₁^R + H 1ᵀα^P.
 
@@ -417,13 +427,13 @@ def last_line() -> Judged:
 
     Ours. Δ^opt is not positive on average, so the errors add up to regret or more; S = 1, A = 2, 1ᵀα = 1,
     printed λ and σ. The second term is printed as H²SA log T; H⁴SA log T is right."""
-    failed, over = failing((*SECOND_TERM, upper_bound.optimism_in_the_mean)), []
+    failed, over = failed_steps((*SECOND_TERM, upper_bound.check_mean_optimism)), []
     for H in (lower_bounds.LEAST_H * 10**k for k in range(8, 16)):
-        one = lower_bounds.at_printed(H)
-        over.append(one.regret / lower_bounds.last_display(H, float(H * one.L)))
+        one = lower_bounds.part_b_at_printed(H)
+        over.append(one.regret / lower_bounds.last_display_bound(H, float(H * one.L)))
     refuted = not failed and bool((np.diff(over) > 0).all())
-    above = lower_bounds.passes(lower_bounds.last_display) if refuted else None
-    return unless(refuted, failed=failed, above=above, over=over)
+    above = lower_bounds.first_exceeding_H(lower_bounds.last_display_bound) if refuted else None
+    return judge_unless(refuted, failed=failed, above=above, over=over)
 
 
 # --------------------------------------------------------------------------- beside other agents
@@ -435,17 +445,17 @@ def ratio_of_means(above: pd.Series, below: pd.Series) -> Mean:
     return mean_interval(ratio + (above - ratio * below) / below.mean())
 
 
-def _at_the_end(table: pd.DataFrame, by: str = "agent") -> pd.DataFrame:
+def _final_regret(table: pd.DataFrame, by: str = "agent") -> pd.DataFrame:
     """Regret of the longest runs, a row for each MDP."""
     last = table[table.episode == table.episode.max()]
     return last.pivot(index="seed", columns=by, values="regret")
 
 
-def tuned(table: pd.DataFrame) -> tuple[dict[str, float], Mean]:
+def tuned_ratio(table: pd.DataFrame) -> tuple[dict[str, float], Mean]:
     """The factor that is best for each agent on the first half of the MDPs, and UCBVI's regret over
     RLSVI's with these factors on the other half. The interval is for MDPs drawn anew in both
     halves, so that the choice of the factors is in it."""
-    ends = {agent: _at_the_end(own, "factor") for agent, own in table.groupby("agent")}
+    ends = {agent: _final_regret(own, "factor") for agent, own in table.groupby("agent")}
     regret = np.stack([ends["ucbvi"], ends["rlsvi"]], axis=1)  # by MDP, agent and factor
     half = len(regret) // 2
 
@@ -460,10 +470,15 @@ def tuned(table: pd.DataFrame) -> tuple[dict[str, float], Mean]:
     first, other = np.arange(half), np.arange(half, len(regret))
     best = dict(zip(("ucbvi", "rlsvi"), chosen(first), strict=True))
     factors = {agent: float(ends[agent].columns[k]) for agent, k in best.items()}
-    return factors, bootstrap(ratio, first, other)
+    return factors, bootstrap_interval(ratio, first, other)
 
 
-RIVAL = {"episode": 0.5, "S": 1.0, "A": 0.5, "H": 2.0}  # powers in H²S√(AL), √(H³S²AT) as printed
+UCBVI_EXPONENTS = {
+    "episode": 0.5,
+    "S": 1.0,
+    "A": 0.5,
+    "H": 2.0,
+}  # powers in H²S√(AL), √(H³S²AT) as printed
 
 
 @claim(
@@ -474,7 +489,7 @@ RIVAL = {"episode": 0.5, "S": 1.0, "A": 0.5, "H": 2.0}  # powers in H²S√(AL),
     verdict=HOLDS,
     main=True,
 )
-def optimistic_algorithms(tables: Frames = STORED) -> Judged:
+def optimistic_algorithms(tables: Frames = STORED) -> Judgement:
     """These scalings are better than those of state-of-the-art optimistic algorithms designed for
     analysis, which would have Õ(√(H³S²AT)).
 
@@ -486,11 +501,13 @@ def optimistic_algorithms(tables: Frames = STORED) -> Judged:
     are {best[ucbvi]:.2g} of its bonus and {best[rlsvi]:.2g} of Theorem 1's σ. With its published bonus
     UCBVI plays uniformly in {idle} of {mdps} MDPs.
     """
-    best, ratio = tuned(tables["theorem1-tuned"])
-    ends = _at_the_end(tables["theorem1"])
-    no_larger = all(power <= RIVAL[name] for name, power in regret.BOUND.items())
-    return Judged(
-        decided(no_larger, regret.BOUND != RIVAL),
+    best, ratio = tuned_ratio(tables["theorem1-tuned"])
+    ends = _final_regret(tables["theorem1"])
+    no_larger = all(
+        power <= UCBVI_EXPONENTS[name] for name, power in regret.BOUND_EXPONENTS.items()
+    )
+    return Judgement(
+        verdict_if_all(no_larger, regret.BOUND_EXPONENTS != UCBVI_EXPONENTS),
         {
             "ratio": ratio,
             "best": best,
@@ -510,7 +527,7 @@ def optimistic_algorithms(tables: Frames = STORED) -> Judged:
     on="reading",
     shown_in="05-tabular",
 )
-def approximates_psrl(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def approximates_psrl(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """The analysis of section 5 shows that tabular RLSVI acts as an effective Gaussian
     approximation to PSRL.
 
@@ -521,14 +538,14 @@ def approximates_psrl(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judge
     {small:.2g} times. After {episodes} episodes, H = S = 5, A = 3, {mdps} MDPs from the prior that
     both share; Student's intervals for ratios of means."""
     table, most = tables["theorem1"], limits["effective"]
-    ends = _at_the_end(table)
+    ends = _final_regret(table)
     theorem, small = (ratio_of_means(ends[agent], ends.psrl) for agent in ("rlsvi", "rlsvi-small"))
     readings = {
-        "regret": measured(-theorem.high, -theorem.low, -most),
-        "optimism": decided(not failing(LEMMA_2)),
+        "regret": verdict_of_interval(-theorem.high, -theorem.low, -most),
+        "optimism": verdict_if_all(not failed_steps(LEMMA_2)),
     }
-    return Judged(
-        agreed(readings),
+    return Judgement(
+        combine_readings(readings),
         {
             "theorem": theorem,
             "small": small,

@@ -10,7 +10,7 @@ from scipy import stats
 
 from rlsvi_core.optimism import order
 
-from ..judging.intervals import student
+from ..judging.intervals import student_ends
 from ..parameters import make_prior
 from ..style import (
     BARS,
@@ -19,12 +19,12 @@ from ..style import (
     LINE,
     MARK,
     NAME,
-    canvas,
-    digits,
-    label_ends,
-    styled,
+    format_integer,
+    label_line_ends,
+    subplots,
+    with_style,
 )
-from . import runs as regret
+from . import experiments as regret
 from . import upper_bound
 
 NAMES = NAME | {
@@ -34,11 +34,11 @@ NAMES = NAME | {
 AGENTS = BY_AGENT | {"markers": MARK}
 
 
-@styled
+@with_style
 def theorem1(table: pd.DataFrame) -> Figure:
     """Mean regret of every agent along L, and the slope of Theorem 1."""
-    fig, ax = canvas(height=4.8)
-    runs = table[table.episodes > regret.COMPARED]
+    fig, ax = subplots(height=4.8)
+    runs = table[table.episodes > regret.COMPARISON_EPISODES]
     sns.lineplot(
         runs,
         x="episode",
@@ -50,14 +50,16 @@ def theorem1(table: pd.DataFrame) -> Figure:
         legend=False,
         ax=ax,
     )
-    means = regret.sizes(table, "rlsvi", "episode").groupby("episode").regret.mean()
-    above = 1.6 * means.iloc[-1] * (means.index / means.index[-1]) ** regret.BOUND["episode"]
+    means = regret.runs_by_size(table, "rlsvi", "episode").groupby("episode").regret.mean()
+    above = (
+        1.6 * means.iloc[-1] * (means.index / means.index[-1]) ** regret.BOUND_EXPONENTS["episode"]
+    )
     ax.plot(means.index, above, color=COLOUR["truth"], lw=1.2, ls=":")
     ax.set(
         xscale="log", yscale="log", ylim=(1, None), xlabel="episodes L", ylabel="expected regret"
     )
     last = runs[runs.episode == runs.episode.max()].groupby("agent").regret.mean()
-    label_ends(
+    label_line_ends(
         ax,
         {NAMES[agent]: (last[agent], COLOUR[agent]) for agent in regret.AGENTS}
         | {"slope ½": (above[-1], COLOUR["truth"])},
@@ -65,29 +67,31 @@ def theorem1(table: pd.DataFrame) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def theorem1_bound(table: pd.DataFrame) -> Figure:
     """Measured regret, the explicit bound and uniform play along L, at the paper's λ and σ; shaded
     where the bound is above uniform play."""
-    fig, ax = canvas(height=4.0)
+    fig, ax = subplots(height=4.0)
     (H, S, A), L = regret.BASE.values(), np.geomspace(1, 1e7, 200)
     of = (table.H == H) & (table.S == S) & (table.A == A) & (table.parameters == "printed")
     runs, (lam, sigma) = table[of], regret.PARAMETERS["printed"](make_prior(H, S, A))
     uniform = float((runs.uniform / runs.episode).mean())
-    bound = upper_bound.bound(H, S, A, L, lam, sigma, 1.0)
+    bound = upper_bound.regret_bound(H, S, A, L, lam, sigma, 1.0)
     ax.plot(L, uniform * L, color=COLOUR["uniform"], ls=LINE["uniform"], lw=1.6)
     ax.plot(L, bound, color=COLOUR["theory"], ls=LINE["theory"], lw=1.6)
     look = {"color": COLOUR["rlsvi"], "marker": MARK["rlsvi"]}
-    sns.lineplot(runs, x="episode", y="regret", **look, errorbar=student, err_style="bars", ax=ax)
+    sns.lineplot(
+        runs, x="episode", y="regret", **look, errorbar=student_ends, err_style="bars", ax=ax
+    )
     begins = upper_bound.episodes_until(uniform, H, S, A, lam, sigma)
     ax.axvspan(1, begins, color="0.93", lw=0)
-    ax.text(2, 4e5, f"until {digits(begins)} episodes\nthe bound says nothing")
+    ax.text(2, 4e5, f"until {format_integer(begins)} episodes\nthe bound says nothing")
     ax.set(xlabel="episodes L", ylabel="expected regret")
     ax.set(
         xscale="log", yscale="log", xlim=(1, L[-1])
     )  # after seaborn, which averages on the scale
     last = runs[runs.episode == runs.episode.max()].regret.mean()
-    label_ends(
+    label_line_ends(
         ax,
         {
             "uniform play": (uniform * L[-1], COLOUR["uniform"]),
@@ -107,11 +111,11 @@ def _drawn(low: int, high: int, sigma2: float = 0.25, rho: float = 1.0) -> Any:
     return stats.norm(-low / n, np.sqrt(sigma2 / n))
 
 
-@styled
+@with_style
 def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     """How much more the better of a sure z and a draw is worth with RLSVI's normal law, with each σ²,
     than with the posterior: the draw is stochastically optimistic where the gap is nowhere negative."""
-    fig, ax = canvas(height=3.0)
+    fig, ax = subplots(height=3.0)
     truth = _posterior(low, high)
     z = np.linspace(truth.mean() - 2.5 * truth.std(), truth.mean() + 3 * truth.std(), 101)
     beta = order.Beta(0.5 + high, 0.5 + low)
@@ -127,11 +131,11 @@ def chances(low: int, high: int, noises: dict[str, float]) -> Figure:
     return fig
 
 
-@styled
+@with_style
 def leak() -> Figure:
     """The next state of a pair in the mean MDP: of each probability the shrunk model keeps the lower
     part, and the rest leaks to a state worth 0."""
-    fig, ax = canvas(height=3.0)
+    fig, ax = subplots(height=3.0)
     seen, prior, rho = np.array([5, 3, 1, 0]), np.full(4, 0.25), 4.0
     mean, shrunk = (seen + prior) / (seen.sum() + 1), seen / (seen.sum() + rho)
     states = [f"state {i + 1}" for i in range(len(seen))]

@@ -6,15 +6,15 @@ from operator import itemgetter
 
 from sympy import expand, symbols
 
-from rlsvi_core.optimism.order import Finite
+from rlsvi_core.optimism.order import FiniteDistribution
 
 from ..judging.algebra import Sides
-from ..judging.evidence import positive_coefficients
-from ..judging.outcomes import FAILS, HOLDS, Judged, unless
+from ..judging.evidence import has_positive_coefficients
+from ..judging.outcomes import FAILS, HOLDS, Judgement, judge_unless
 from ..judging.register import claim
 
 
-def shrunk_noise() -> list[Sides]:
+def shrunk_noise_identities() -> list[Sides]:
     """Shrinking by k = (n+m)/(n+λσ²) ≤ 1 keeps the variance below that of RLSVI's noise if
     σ² ≥ ¼(1 + (H−1)²), and keeps the mean below RLSVI's.
 
@@ -37,7 +37,7 @@ def shrunk_noise() -> list[Sides]:
     verdict=HOLDS,
     part_of="5.lemma2",
 )
-def theorem_conditions() -> Judged:
+def theorem_conditions() -> Judgement:
     """The theorem's λ and σ satisfy the repaired conditions.
 
     H² + 1 > ¼(1 + (H−1)²), by ({by})/4, and (m_R + m_P)(H² + 1) > max(m_R, m_P)."""
@@ -47,12 +47,12 @@ def theorem_conditions() -> Judged:
     of_lambda = [(m_R + m_P) * sigma2 - m for m in (m_R, m_P)]
     by = str(expand(of_sigma.subs(later, H - 1))).replace("**2", "²").replace("*", "")
     positive = all(
-        positive_coefficients(spare, later, m_R, m_P) for spare in (of_sigma, *of_lambda)
+        has_positive_coefficients(spare, later, m_R, m_P) for spare in (of_sigma, *of_lambda)
     )
-    return unless(not positive, by=by)
+    return judge_unless(not positive, by=by)
 
 
-def optimistic(X: Finite, Y: Finite) -> bool:
+def is_optimistic(X: FiniteDistribution, Y: FiniteDistribution) -> bool:
     """Whether X is stochastically optimistic for Y, exactly: the gap turns at their values only, and below
     them it is the gap of the means."""
     levels = {*X.values, *Y.values}
@@ -67,7 +67,7 @@ def optimistic(X: Finite, Y: Finite) -> bool:
     verdict=FAILS,
     part_of="5.lemma2",
 )
-def marginals_control_the_maximum() -> Judged:
+def marginals_control_the_maximum() -> Judgement:
     """Optimism of each Q̃(s, a) for Q*(s, a) makes their maximum over actions optimistic.
 
     A fair coin used for both actions has the marginals of two independent coins, but its maximum has mean
@@ -75,15 +75,17 @@ def marginals_control_the_maximum() -> Judged:
     same = [(0, 0), (1, 1)]  # equally likely
     independent = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
-    def law(of: Callable[[tuple[int, int]], int], joint: list[tuple[int, int]]) -> Finite:
-        return Finite([of(pair) for pair in joint], [1] * len(joint))
+    def law(
+        of: Callable[[tuple[int, int]], int], joint: list[tuple[int, int]]
+    ) -> FiniteDistribution:
+        return FiniteDistribution([of(pair) for pair in joint], [1] * len(joint))
 
     marginals = all(
-        optimistic(law(itemgetter(i), same), law(itemgetter(i), independent)) for i in (0, 1)
+        is_optimistic(law(itemgetter(i), same), law(itemgetter(i), independent)) for i in (0, 1)
     )
     of_same, of_independent = law(max, same), law(max, independent)
-    return unless(
-        marginals and not optimistic(of_same, of_independent),
+    return judge_unless(
+        marginals and not is_optimistic(of_same, of_independent),
         same=float(of_same.mean),
         independent=float(of_independent.mean),
     )

@@ -17,7 +17,7 @@ Array = np.ndarray  # of floats, or of fractions: the models below take both
 fractions = np.vectorize(Fraction, otypes=[object])
 
 
-class Data(NamedTuple):
+class HistoryData(NamedTuple):
     """Prior weights and any counts whatever."""
 
     alpha_R: Array  # (H, S, A, N) of the N rewards there can be
@@ -31,8 +31,8 @@ class Data(NamedTuple):
         """The larger total weight, max(m_R, m_P)."""
         return max(self.alpha_R.sum(-1).max(), self.alpha_P.sum(-1).max())
 
-    def floats(self) -> "Data":
-        return Data(*(x.astype(float) for x in self))
+    def floats(self) -> "HistoryData":
+        return HistoryData(*(x.astype(float) for x in self))
 
 
 class Models(NamedTuple):
@@ -45,7 +45,7 @@ class Models(NamedTuple):
     P_bar: Array
 
 
-def models(data: Data, rho: Any) -> Models:
+def shrunk_models(data: HistoryData, rho: Any) -> Models:
     alpha_R, alpha_P, seen_R, seen_P, worth = data
     n = seen_P.sum(-1)
     M, m_R, m_P = n + rho, n + alpha_R.sum(-1), n + alpha_P.sum(-1)
@@ -58,25 +58,25 @@ def models(data: Data, rho: Any) -> Models:
     )
 
 
-def _ahead(P: Array, x: Array, V: Array, h: int) -> Array:
+def _lookahead(P: Array, x: Array, V: Array, h: int) -> Array:
     return x[..., h, :, :] + (P[..., h, :, :, :] * V[..., None, None, :]).sum(-1)
 
 
-def best(P: Array, x: Array, end: Array) -> tuple[Array, Array]:
+def optimal_values(P: Array, x: Array, end: Array) -> tuple[Array, Array]:
     """Collecting x along P as well as can be: values (…, H + 1, S) and the policy (…, H, S)."""
     V, mu = [np.broadcast_to(end, (*x.shape[:-3], len(end)))], list[Array]()
     for h in reversed(range(x.shape[-3])):
-        q = _ahead(P, x, V[0], h)
+        q = _lookahead(P, x, V[0], h)
         mu.insert(0, q.argmax(-1))
         V.insert(0, q.max(-1))
     return np.stack(V, -2), np.stack(mu, -2)
 
 
-def along(P: Array, x: Array, mu: Array, end: Array) -> Array:
+def policy_values(P: Array, x: Array, mu: Array, end: Array) -> Array:
     """Collecting x along P by the policy mu: values (…, H + 1, S)."""
     V = [np.broadcast_to(end, (*x.shape[:-3], len(end)))]
     for h in reversed(range(x.shape[-3])):
-        V.insert(0, np.take_along_axis(_ahead(P, x, V[0], h), mu[..., h, :, None], -1)[..., 0])
+        V.insert(0, np.take_along_axis(_lookahead(P, x, V[0], h), mu[..., h, :, None], -1)[..., 0])
     return np.stack(V, -2)
 
 
@@ -89,31 +89,34 @@ class Telescope(NamedTuple):
     most: Array  # (H − h + G) ρ/(n + ρ)
 
 
-def telescope(data: Data, rho: Any, w: Array, end: Array) -> Telescope:
+def telescope(data: HistoryData, rho: Any, w: Array, end: Array) -> Telescope:
     """Step 3 with a terminal reward ``end`` in [−G, 0]."""
-    n, R_sh, P_sh, R_bar, P_bar = models(data, rho)
-    V, mu = best(P_sh, R_sh + w, end)
-    V_bar = along(P_bar, R_bar, mu, end)
+    n, R_sh, P_sh, R_bar, P_bar = shrunk_models(data, rho)
+    V, mu = optimal_values(P_sh, R_sh + w, end)
+    V_bar = policy_values(P_bar, R_bar, mu, end)
     bias = R_sh - R_bar + ((P_sh - P_bar) * V_bar[1:, None, None, :]).sum(-1)
     left_to_go = np.arange(len(n), 0, -1).reshape(-1, 1, 1) - end.min()
     return Telescope(
-        V[0] - V_bar[0], along(P_sh, bias + w, mu, 0 * end)[0], bias, left_to_go * (rho / (n + rho))
+        V[0] - V_bar[0],
+        policy_values(P_sh, bias + w, mu, 0 * end)[0],
+        bias,
+        left_to_go * (rho / (n + rho)),
     )
 
 
-def histories(
+def example_histories(
     rng: np.random.Generator,
     H: int = 3,
     S: int = 2,
     A: int = 2,
     worth: tuple[Fraction | int, ...] = (-1, 0),
-) -> dict[str, Data]:
+) -> dict[str, HistoryData]:
     """Random and adversarial counts, exact, with random weights. Any counts will do: the steps
     never ask whether an agent could have come by them."""
     shape, N = (H, S, A), len(worth)
     alpha = [fractions(rng.integers(1, 9, (*shape, k)), 4) for k in (N, S)]
 
-    def data(n: Any, reward: int | None, state: int | None) -> Data:
+    def data(n: Any, reward: int | None, state: int | None) -> HistoryData:
         n = np.broadcast_to(n, shape)
         sure = [np.zeros((*shape, k), int) for k in (N, S)]
         for seen, always in zip(sure, (reward, state), strict=True):
@@ -121,7 +124,9 @@ def histories(
                 seen[...] = rng.multinomial(n, np.full(seen.shape[-1], 1 / seen.shape[-1]))
             else:
                 seen[..., always] = n
-        return Data(alpha[0], alpha[1], fractions(sure[0]), fractions(sure[1]), fractions(worth))
+        return HistoryData(
+            alpha[0], alpha[1], fractions(sure[0]), fractions(sure[1]), fractions(worth)
+        )
 
     lopsided = np.zeros(shape, int)
     lopsided[:, 0, 0] = 10**6
@@ -135,29 +140,33 @@ def histories(
     }
 
 
-def noise(rng: np.random.Generator, data: Data, rho: float, sigma: float, draws: int) -> Array:
+def sample_noise(
+    rng: np.random.Generator, data: HistoryData, rho: float, sigma: float, draws: int
+) -> Array:
     n = data.seen_P.sum(-1)
     return sigma * rng.standard_normal((draws, *n.shape)) / np.sqrt(n + rho)
 
 
-def _dirichlet(rng: np.random.Generator, alpha: Array, draws: int) -> Array:
+def _sample_dirichlet(rng: np.random.Generator, alpha: Array, draws: int) -> Array:
     g = rng.standard_gamma(alpha, (draws, *alpha.shape))
     return g / g.sum(-1, keepdims=True)
 
 
-def optimism(
-    data: Data, rho: float, sigma: float, end: Array, draws: int, rng: np.random.Generator
+def optimism_violation(
+    data: HistoryData, rho: float, sigma: float, end: Array, draws: int, rng: np.random.Generator
 ) -> float:
     """By how many standard errors the mean of V*_0 lies above that of Ṽ_0, at the worst start."""
-    _, R_sh, P_sh, _, _ = models(data, rho)
-    ours = best(P_sh, R_sh + noise(rng, data, rho, sigma, draws), end)[0][:, 0]
-    R = (_dirichlet(rng, data.alpha_R + data.seen_R, draws) * data.worth).sum(-1)
-    truth = best(_dirichlet(rng, data.alpha_P + data.seen_P, draws), R, end)[0][:, 0]
+    _, R_sh, P_sh, _, _ = shrunk_models(data, rho)
+    ours = optimal_values(P_sh, R_sh + sample_noise(rng, data, rho, sigma, draws), end)[0][:, 0]
+    R = (_sample_dirichlet(rng, data.alpha_R + data.seen_R, draws) * data.worth).sum(-1)
+    truth = optimal_values(_sample_dirichlet(rng, data.alpha_P + data.seen_P, draws), R, end)[0][
+        :, 0
+    ]
     error = np.sqrt((ours.var(0) + truth.var(0)) / draws)
     return float(((truth.mean(0) - ours.mean(0)) / error).max())
 
 
-def moment(alpha: list[Fraction], powers: list[int]) -> Fraction:
+def dirichlet_moment(alpha: list[Fraction], powers: list[int]) -> Fraction:
     """E Π p_i^{k_i} for p ~ Dirichlet(α): rising factorials over one."""
     value, total, used = Fraction(1), sum(alpha), 0
     for a, k in zip(alpha, powers, strict=True):
@@ -176,12 +185,12 @@ def value_by_paths(rows: dict[Any, list[Fraction]], row: Any, reward: Any, H: in
         used = {key: [0] * S for key in rows}
         for h, (s, s_next) in enumerate(zip(states, path, strict=False)):
             used[row(h, s)][s_next] += 1
-        chance = math.prod(moment(rows[key], powers) for key, powers in used.items())
+        chance = math.prod(dirichlet_moment(rows[key], powers) for key, powers in used.items())
         value += chance * sum(reward(h, s) for h, s in enumerate(states))
     return value
 
 
-def same_in_all_periods(tiny: Fraction) -> dict[str, Any]:
+def stationary_counterexample(tiny: Fraction) -> dict[str, Any]:
     """E V*_0 and E Ṽ_0 where transitions do not depend on the period, at the printed λ and σ.
 
     H = 5, one action. State 0 pays 0 and keeps the agent with probability p; state 1 always pays
@@ -199,6 +208,8 @@ def same_in_all_periods(tiny: Fraction) -> dict[str, Any]:
         n = fractions(seen.sum(-1))
         shrunk = seen / (n + rho)[..., None]
         R = -(n / (n + rho)) * np.array([0, 1])
-        ours = along(shrunk[:, :, None], R[..., None], np.zeros((H, 2), int), np.array([0, 0]))
+        ours = policy_values(
+            shrunk[:, :, None], R[..., None], np.zeros((H, 2), int), np.array([0, 0])
+        )
         found[name] = float(truth), float(ours[0, 0])
     return found

@@ -18,62 +18,62 @@ from sympy import diff, exp, log, oo, sqrt, symbols
 from sympy import limit as tends_to
 
 from ..judging.algebra import Sides
-from ..judging.intervals import Mean, for_all, mean_interval
+from ..judging.intervals import Mean, mean_interval, simultaneous_level
 from ..judging.thresholds import CHOSEN
-from ..parameters import enough_sigma, make_prior
-from .runs import BASE, PARAMETERS
+from ..parameters import make_prior, min_sigma
+from .experiments import BASE, PARAMETERS
 from .shrunk_model import (
     Array,
-    along,
-    best,
+    example_histories,
     fractions,
-    histories,
-    models,
-    noise,
-    optimism,
+    optimal_values,
+    optimism_violation,
+    policy_values,
+    sample_noise,
+    shrunk_models,
     telescope,
 )
 
 # --------------------------------------------------------------------- the bound
 
 
-def price(log_A: Any, s2: Any, eta: Any) -> Any:
+def step_cost(log_A: Any, s2: Any, eta: Any) -> Any:
     """What a step costs whose noise has variance s2."""
     return log_A / eta + eta * s2 / 2
 
 
 def penalty(n: Array, rho: float, sigma: float, A: int, eta: float) -> Array:
-    return price(np.log(A), sigma**2 / (n + rho), eta)
+    return step_cost(np.log(A), sigma**2 / (n + rho), eta)
 
 
-class Terms(NamedTuple):
+class BoundTerms(NamedTuple):
     """The two terms of the bound."""
 
     noise: Array
     bias: Array
 
 
-def terms(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any) -> Terms:
+def bound_terms(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any) -> BoundTerms:
     """Both terms of the bound, all arguments broadcast."""
     H, S, A, L, sigma = (np.asarray(x, float) for x in (H, S, A, L, sigma))
     rho, pairs = lam * sigma**2, S * A
     visits = np.log1p(L / (pairs * rho))
-    return Terms(
+    return BoundTerms(
         sigma * H * np.sqrt(pairs * L) * np.sqrt(2 * np.log(A) * (1 / rho + visits)),
         H * (H + 1) / 2 * pairs * (1 + rho * visits),
     )
 
 
-def bound(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, m: Any) -> Array:
+def regret_bound(H: Any, S: Any, A: Any, L: Any, lam: Any, sigma: Any, m: Any) -> Array:
     """The bound on the expected regret of L episodes: infinite where its conditions are not met,
     which are ρ ≥ m = max(m_R, m_P) and the σ of step 1."""
     rho = lam * np.asarray(sigma, float) ** 2
-    enough = sigma >= enough_sigma(np.asarray(H)) * (1 - 1e-12)
+    enough = sigma >= min_sigma(np.asarray(H)) * (1 - 1e-12)
     met = (rho >= m * (1 - 1e-12)) & enough
-    return np.where(met, sum(terms(H, S, A, L, lam, sigma)), np.inf)
+    return np.where(met, sum(bound_terms(H, S, A, L, lam, sigma)), np.inf)
 
 
-def first(reached: Callable[[int], bool]) -> int:
+def smallest_integer(reached: Callable[[int], bool]) -> int:
     """The first whole number at which it is, by doubling and halving."""
     low, high = 0, 1
     while not reached(high):
@@ -86,18 +86,18 @@ def first(reached: Callable[[int], bool]) -> int:
 
 def episodes_until(below: float, H: int, S: int, A: int, lam: float, sigma: float) -> int:
     """The first L for which the bound is at most ``below`` per episode."""
-    return first(lambda L: bool(sum(terms(H, S, A, L, lam, sigma)) <= below * L))
+    return smallest_integer(lambda L: bool(sum(bound_terms(H, S, A, L, lam, sigma)) <= below * L))
 
 
-def second_leads_until(H: int, S: int, A: int, m_R: float, m_P: float) -> int:
+def first_term_leads_from(H: int, S: int, A: int, m_R: float, m_P: float) -> int:
     """The first L for which the bound's first term is the larger, at the smallest λ and σ that
     are printed."""
 
     def leads(L: int) -> bool:
-        noise, bias = terms(H, S, A, L, m_R + m_P, np.sqrt(H**2 + 1))
+        noise, bias = bound_terms(H, S, A, L, m_R + m_P, np.sqrt(H**2 + 1))
         return bool(bias > noise)
 
-    return first(lambda L: not leads(L))
+    return smallest_integer(lambda L: not leads(L))
 
 
 DIRICHLET = {
@@ -107,14 +107,14 @@ DIRICHLET = {
 }  # H, S, A, m_R, m_P
 
 
-def has_the_rate() -> bool:
+def check_rate() -> bool:
     """Whether at σ² = H² + 1 and the smallest λ that is printed or a larger one the bound's first term is
     at most √2 H²√(SAL), that is √(2H³SAT), times the root of the logarithms, and the larger term in the
     end."""
     sizes = [[1, 2, 5, 100, 10**4]] * 3
     H, S, A, lam, L = np.meshgrid(*sizes, [2.0, 2e3, 2e6], 10.0 ** np.arange(0, 60, 6))
     sigma, A = np.sqrt(H**2 + 1.0), A + 1
-    noise, bias = terms(H, S, A, L, lam, sigma)
+    noise, bias = bound_terms(H, S, A, L, lam, sigma)
     rho = lam * sigma**2
     logs = 2 * np.log(A) * (1 / rho + np.log1p(L / (S * A * rho)))
     rate = np.sqrt(2 * S * A * L * logs) * H**2
@@ -135,28 +135,30 @@ def wrong_arm_bound(lam: float, sigma: float, episodes: int) -> float:
 # --------------------------------------------------------------------- the steps
 
 
-def optimism_in_the_mean() -> bool:
+def check_mean_optimism() -> bool:
     """Step 1: given any data the mean of Ṽ_0 is at least that of V*_0, with the smallest ρ and σ
     that the proof allows: 8000 draws each for random and adversarial histories."""
     rng = np.random.default_rng(1)
     for H, A in ((1, 2), (3, 2), (4, 3)):
-        for data in histories(rng, H=H, A=A).values():
-            above = optimism(data.floats(), float(data.m), enough_sigma(H), np.zeros(2), 8000, rng)
+        for data in example_histories(rng, H=H, A=A).values():
+            above = optimism_violation(
+                data.floats(), float(data.m), min_sigma(H), np.zeros(2), 8000, rng
+            )
             if above > CHOSEN["standard errors"]:
                 return False
     return True
 
 
-def telescoped() -> bool:
+def check_telescope() -> bool:
     """Step 3: Ṽ_0 − V̄_0 = E_sh Σ(b′ + w) with 0 ≤ b′ ≤ (H − h)ρ/(n + ρ), and P^sh ≤ P̄ entrywise;
     as fractions, for random and adversarial histories."""
     rng = np.random.default_rng(3)
     for _, which in product(range(5), range(6)):
-        data = list(histories(rng).values())[which]
+        data = list(example_histories(rng).values())[which]
         w = fractions(rng.integers(-40, 40, data.seen_P.shape[:3]), 16)
         for rho in (data.m, 3 * data.m):
             left, right, bias, most = telescope(data, rho, w, fractions([0, 0]))
-            given = models(data, rho)
+            given = shrunk_models(data, rho)
             within = (
                 (bias >= 0).all() and (bias <= most).all() and (given.P_sh <= given.P_bar).all()
             )
@@ -165,7 +167,7 @@ def telescoped() -> bool:
     return True
 
 
-def shrunk_bias() -> list[Sides]:
+def shrunk_bias_identities() -> list[Sides]:
     """Step 3: rewards that sum to −k and prior weight c on −1, of m in all, give the bias
     R^sh − R̄ = k(ρ−m)/((n+ρ)(n+m)) + c/(n+m), a sum of positive terms; at most, for k = n and
     c = m, it is ρ/(n+ρ). The rows of P̄ − P^sh add up to the same."""
@@ -181,38 +183,38 @@ def shrunk_bias() -> list[Sides]:
     ]
 
 
-def selection() -> list[Sides]:
+def selection_identities() -> list[Sides]:
     """Step 4: the penalty is chosen so that E exp(η(w − pen)) = 1/A, and η so that both its parts
     weigh the same: with s² = σ²/(n+ρ), E e^(η(w−pen)) = e^(η²s²/2 − log A − η²s²/2), and the best η
     makes the sum of penalties √(2 T log A · σ² Σ 1/(n+ρ))."""
     eta, s2, z, A = symbols("eta s2 z A", positive=True)
     T, X, logA = symbols("T X l", positive=True)  # X = σ² Σ 1/(n + ρ)
-    total = T * price(logA, X / T, eta)
+    total = T * step_cost(logA, X / T, eta)
     found = sqrt(2 * T * logA / X)
     # E e^{ηw} = e^{η² s²/2}: the exponent −w²/(2s²) + ηw completed to a square.
     return [
         (-(z**2) / (2 * s2) + eta * z, -((z - eta * s2) ** 2) / (2 * s2) + eta**2 * s2 / 2),
-        (exp(eta**2 * s2 / 2 - eta * price(log(A), s2, eta)), 1 / A),
+        (exp(eta**2 * s2 / 2 - eta * step_cost(log(A), s2, eta)), 1 / A),
         (diff(total, eta).subs(eta, found), 0),
         (total.subs(eta, found), sqrt(2 * T * logA * X)),
     ]
 
 
-def penalised_recursion() -> bool:
+def check_penalized_recursion() -> bool:
     """Step 4: given any data, E exp(η U_0) ≤ 1, and the noise along the policy that maximises Ṽ is
     on average at most the penalties along it: 8000 draws for each history."""
     rng = np.random.default_rng(4)
     for H, A in ((1, 4), (3, 2), (3, 4)):
-        for data in histories(rng, H=H, A=A).values():
+        for data in example_histories(rng, H=H, A=A).values():
             data = data.floats()
-            rho, sigma = data.m, enough_sigma(H)
-            given, w = models(data, rho), noise(rng, data, rho, sigma, 8000)
+            rho, sigma = data.m, min_sigma(H)
+            given, w = shrunk_models(data, rho), sample_noise(rng, data, rho, sigma, 8000)
             for scale in (0.5, 1.0):  # of the η that is best if all pairs were like the average one
                 eta = scale * np.sqrt(2 * np.log(A) / (sigma**2 / (given.n + rho)).mean())
                 pen = penalty(given.n, rho, sigma, A, eta)
-                U = best(given.P_sh, w - pen, np.zeros(2))[0][:, 0]
-                mu = best(given.P_sh, given.R_sh + w, np.zeros(2))[1]
-                excess = along(given.P_sh, w - pen, mu, np.zeros(2))[:, 0]
+                U = optimal_values(given.P_sh, w - pen, np.zeros(2))[0][:, 0]
+                mu = optimal_values(given.P_sh, given.R_sh + w, np.zeros(2))[1]
+                excess = policy_values(given.P_sh, w - pen, mu, np.zeros(2))[:, 0]
                 for values, most in ((np.exp(eta * U), 1), (excess, 0)):
                     error = values.std(0) / np.sqrt(len(values))
                     if ((values.mean(0) - most) / error).max() > CHOSEN["standard errors"]:
@@ -220,7 +222,7 @@ def penalised_recursion() -> bool:
     return True
 
 
-def counting() -> list[Sides]:
+def counting_identities() -> list[Sides]:
     """Step 5: 1/(x + 1) ≤ log(1 + 1/x) for x > 0, as the difference falls to 0 with slope
     −1/(x(1+x)²); summed over x = j − 1 + ρ, Σ_{0<j<N} 1/(j + ρ) ≤ log(1 + N/ρ). That is concave
     in N: a period costs most when its visits are spread evenly."""
@@ -233,12 +235,12 @@ def counting() -> list[Sides]:
     ]
 
 
-def counted(L: int, pairs: int, rho: float) -> float:
+def visit_sum_bound(L: int, pairs: int, rho: float) -> float:
     """SAΛ, at least the Σ 1/(n + ρ) of a period."""
     return float(pairs * (1 / rho + np.log1p(L / (pairs * rho))))
 
 
-def counting_worst() -> bool:
+def check_counting_sums() -> bool:
     """Step 5 on the histories that cost most and on random ones: Σ 1/(n + ρ) ≤ SAΛ in a period."""
     rng = np.random.default_rng(5)
     for L, pairs, rho in product((1, 10, 1000, 100_000), (1, 4, 15, 400), (1.0, 10.0, 1000.0)):
@@ -246,19 +248,19 @@ def counting_worst() -> bool:
         uneven = np.sort(rng.choice(pairs, L, p=rng.dirichlet(np.ones(pairs))))
         random = np.arange(L) - np.searchsorted(uneven, uneven)  # a pair after the other
         for n in (in_turn, random, np.arange(L)):
-            if (1 / (n + rho)).sum() > counted(L, pairs, rho):
+            if (1 / (n + rho)).sum() > visit_sum_bound(L, pairs, rho):
                 return False
     return True
 
 
 STEPS = (
-    optimism_in_the_mean,
-    telescoped,
-    shrunk_bias,
-    selection,
-    penalised_recursion,
-    counting,
-    counting_worst,
+    check_mean_optimism,
+    check_telescope,
+    shrunk_bias_identities,
+    selection_identities,
+    check_penalized_recursion,
+    counting_identities,
+    check_counting_sums,
 )
 
 
@@ -273,7 +275,7 @@ def with_bound(table: pd.DataFrame) -> pd.DataFrame:
     def row(cell: Any) -> float:
         size = cell.H, cell.S, cell.A
         given = PARAMETERS[cell.parameters](make_prior(*size))
-        return float(bound(*size, cell.episode, *given, 1.0))
+        return float(regret_bound(*size, cell.episode, *given, 1.0))
 
     means = means.assign(bound=[row(cell) for cell in means.itertuples()])
     return means.assign(share=means.regret / means.bound)
@@ -285,10 +287,10 @@ def largest_share(table: pd.DataFrame) -> Mean:
     worst = cells.loc[cells.share.idxmax()]
     setting = worst[["parameters", "H", "S", "A", "episode"]].to_frame().T.infer_objects()
     there = table.merge(setting)
-    return mean_interval(there.regret / worst.bound, for_all(len(cells)))
+    return mean_interval(there.regret / worst.bound, simultaneous_level(len(cells)))
 
 
-def begins(table: pd.DataFrame) -> dict[str, int]:
+def nontrivial_from(table: pd.DataFrame) -> dict[str, int]:
     """From how many episodes on the bound is below uniform play's regret at the base, by λ and σ."""
     H, S, A = BASE.values()
     base = table[(table.H == H) & (table.S == S) & (table.A == A)]

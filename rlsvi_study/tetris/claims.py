@@ -11,10 +11,11 @@ pieces stick out and look before full rows go differs from "touches" in the last
 was not run.)
 
 A claim is judged under each admitted rule, and is undecided under one that was not run for it. For
-each seed LSVI has the annealing that does best on all other seeds of the figure (``tuned``). Under
-"touches" and "overflow top" there are the paper's five seeds; to give each of the two what "top row"
-has would take more than two hours of computing. LSPI's level is the one that the paper quotes; LSPI
-as run here, with only the games of its newest policy, stands beside it.
+each seed LSVI has the annealing that does best on all other seeds of the figure
+(``tuned_schedule``). Under "touches" and "overflow top" there are the paper's five seeds; to give
+each of the two what "top row" has would take more than two hours of computing. LSPI's level is the
+one that the paper quotes; LSPI as run here, with only the games of its newest policy, stands beside
+it.
 
 Nor does the text say whether Φ knows the reward of a placement. In the runs of figure 7 it does. In
 ``tetris-board`` and ``tetris-board-explores`` Φ has the features of the board alone; the claims of
@@ -37,62 +38,83 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from ..engine import Tables
-from ..judging.intervals import Mean, bootstrap, by_cell, for_all, mean_interval, median_interval
-from ..judging.outcomes import DEPENDS, FAILS, Judged, agreed, decided, jointly, measured
+from ..engine import StoredTables
+from ..judging.intervals import (
+    Mean,
+    bootstrap_interval,
+    mean_interval,
+    median_interval,
+    simultaneous_level,
+    summarize_cells,
+)
+from ..judging.outcomes import (
+    DEPENDS,
+    FAILS,
+    Judgement,
+    combine_parts,
+    combine_readings,
+    verdict_if_all,
+    verdict_of_interval,
+)
 from ..judging.register import Frames, claim
 from ..judging.thresholds import CHOSEN, Limits
-from . import runs
-from .runs import (
+from . import experiments
+from .experiments import (
     EXPERIMENTS,
     LSPI,
-    RULES,
-    finals,
-    gap,
-    lead,
-    learned_at,
-    level,
-    second_half,
+    RULE_TABLES,
+    final_scores,
+    first_learned_game,
+    lead_over_best_schedule,
+    paired_lead,
+    score_level,
+    second_half_scores,
 )
 
-STORED = Tables(EXPERIMENTS)
+STORED = StoredTables(EXPERIMENTS)
 TOP = "top row"
 OUT = "overflow top"
 CLEARS = "clears"
 TOUCHES = "touches"
 
 
-def by_the_letter(by: Mapping[str, str], **numbers: Any) -> Judged:
+def joint_verdict(by: Mapping[str, str], **numbers: Any) -> Judgement:
     """The verdicts under the ending rules, joined: a rule that the letter excludes decides nothing,
     and an admitted one that was not run leaves it undecided."""
-    admitted = (rule for rule, one in RULES.items() if one.admitted)
-    return Judged(
-        agreed({rule: by.get(rule, DEPENDS) for rule in admitted}), numbers | {"by": dict(by)}
+    admitted = (rule for rule, one in RULE_TABLES.items() if one.admitted)
+    return Judgement(
+        combine_readings({rule: by.get(rule, DEPENDS) for rule in admitted}),
+        numbers | {"by": dict(by)},
     )
 
 
-def both_readings(value: Mapping[str, str], board: Mapping[str, str]) -> dict[str, str]:
+def agree_with_board(value: Mapping[str, str], board: Mapping[str, str]) -> dict[str, str]:
     """For each rule, the verdict on which both readings of Φ agree, where the second was run."""
     return {
-        rule: agreed({"value": one, "board": board.get(rule, one)}) for rule, one in value.items()
+        rule: combine_readings({"value": one, "board": board.get(rule, one)})
+        for rule, one in value.items()
     }
 
 
 Found = Mapping[str, Mapping[str, Any]]  # what was measured, with an interval, by rule
 
 
-def above(found: Found, claimed: float) -> dict[str, str]:
+def verdicts_above(found: Found, claimed: float) -> dict[str, str]:
     """For each rule, whether all its intervals lie above what is claimed."""
     return {
-        rule: jointly({who: measured(one.low, one.high, claimed) for who, one in of.items()})
+        rule: combine_parts(
+            {who: verdict_of_interval(one.low, one.high, claimed) for who, one in of.items()}
+        )
         for rule, of in found.items()
     }
 
 
-def below(found: Found, claimed: float) -> dict[str, str]:
+def verdicts_below(found: Found, claimed: float) -> dict[str, str]:
     """For each rule, whether all lie below it."""
     return {
-        rule: jointly({who: measured(-one.high, -one.low, -claimed) for who, one in of.items()})
+        rule: combine_parts(
+            {who: verdict_of_interval(-one.high, -one.low, -claimed) for who, one in of.items()}
+        )
         for rule, of in found.items()
     }
 
@@ -100,51 +122,56 @@ def below(found: Found, claimed: float) -> dict[str, str]:
 # --------------------------------------------------------------------------- who is compared
 
 
-def every_schedule(rule: str, tables: Frames = STORED) -> pd.DataFrame:
+def figure7_runs(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """Figure 7 under a rule and, on its seeds, LSVI with other schedules than it has there."""
-    one = RULES[rule]
+    one = RULE_TABLES[rule]
     figure, others = tables[one.figure], tables[one.others].assign(agent="lsvi")
     return pd.concat([figure.assign(schedule=one.schedule) if one.schedule else figure, others])
 
 
-def schedules(rule: str, tables: Frames = STORED) -> pd.DataFrame:
+def lsvi_runs(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """LSVI with every schedule that was run on the seeds of figure 7."""
-    return every_schedule(rule, tables).query("agent == 'lsvi'")
+    return figure7_runs(rule, tables).query("agent == 'lsvi'")
 
 
-def annealings(rule: str, tables: Frames = STORED) -> pd.DataFrame:
+def annealed_lsvi_runs(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """LSVI with the schedules among which the paper tuned: its footnote has an annealing one."""
-    lsvi = schedules(rule, tables)
+    lsvi = lsvi_runs(rule, tables)
     return lsvi[lsvi.schedule.str.contains("halved")]
 
 
-def tuned(rule: str, tables: Frames = STORED) -> pd.Series:
+def tuned_schedule(rule: str, tables: Frames = STORED) -> pd.Series:
     """For each seed of figure 7, the annealing of LSVI that does best over the second half of the
     games on all its other seeds."""
-    lsvi = annealings(rule, tables)
+    lsvi = annealed_lsvi_runs(rule, tables)
     return pd.Series(
-        {seed: second_half(lsvi[lsvi.seed != seed]).idxmax() for seed in sorted(lsvi.seed.unique())}
+        {
+            seed: second_half_scores(lsvi[lsvi.seed != seed]).idxmax()
+            for seed in sorted(lsvi.seed.unique())
+        }
     )
 
 
-def compared(rule: str, tables: Frames = STORED) -> pd.DataFrame:
+def rlsvi_vs_tuned(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """RLSVI and, on the same seeds, LSVI with the tuned schedule."""
-    table = every_schedule(rule, tables)
-    return table[(table.agent == "rlsvi") | (table.schedule == table.seed.map(tuned(rule, tables)))]
+    table = figure7_runs(rule, tables)
+    return table[
+        (table.agent == "rlsvi") | (table.schedule == table.seed.map(tuned_schedule(rule, tables)))
+    ]
 
 
-def without_exploration(rule: str, tables: Frames = STORED) -> pd.DataFrame:
+def rlsvi_vs_greedy(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """RLSVI and, on the same seeds, greedy LSVI."""
-    return every_schedule(rule, tables).query("agent == 'rlsvi' or schedule == 'greedy'")
+    return figure7_runs(rule, tables).query("agent == 'rlsvi' or schedule == 'greedy'")
 
 
-def on_the_board(tables: Frames) -> dict[str, pd.DataFrame]:
+def board_feature_runs(tables: Frames) -> dict[str, pd.DataFrame]:
     """For each rule the runs in which Φ has the features of the board alone."""
     plain = tables["tetris-board"].assign(agent="lsvi")
     return dict(list(pd.concat([plain, tables["tetris-board-explores"]]).groupby("rule")))
 
 
-def who_explore(table: pd.DataFrame) -> pd.DataFrame:
+def exploring_runs(table: pd.DataFrame) -> pd.DataFrame:
     """RLSVI, and LSVI with an annealing."""
     return table[(table.agent == "rlsvi") | table.schedule.str.contains("halved")]
 
@@ -153,32 +180,34 @@ def by_agent(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {agent: table[table.agent == agent] for agent in ("rlsvi", "lsvi")}
 
 
-def each_agent(of: Callable[[pd.DataFrame], Any], tables: Frames) -> dict[str, dict[str, Any]]:
+def by_rule_and_agent(
+    of: Callable[[pd.DataFrame], Any], tables: Frames
+) -> dict[str, dict[str, Any]]:
     """What becomes of RLSVI and of tuned LSVI, under each rule."""
     return {
-        rule: {agent: of(table) for agent, table in by_agent(compared(rule, tables)).items()}
-        for rule in RULES
+        rule: {agent: of(table) for agent, table in by_agent(rlsvi_vs_tuned(rule, tables)).items()}
+        for rule in RULE_TABLES
     }
 
 
-def each_on_the_board(
+def board_by_rule_and_agent(
     of: Callable[[pd.DataFrame], Any], tables: Frames
 ) -> dict[str, dict[str, Any]]:
     """The same with the board alone."""
     return {
-        rule: {agent: of(part) for agent, part in by_agent(who_explore(table)).items()}
-        for rule, table in on_the_board(tables).items()
+        rule: {agent: of(part) for agent, part in by_agent(exploring_runs(table)).items()}
+        for rule, table in board_feature_runs(tables).items()
     }
 
 
-def ends(table: pd.DataFrame, schedule: str) -> Any:
+def final_level(table: pd.DataFrame, schedule: str) -> Any:
     """The level at which LSVI ends with a schedule."""
-    return level(finals(table[table.schedule == schedule]))
+    return score_level(final_scores(table[table.schedule == schedule]))
 
 
-def greedy(rule: str, tables: Frames = STORED) -> pd.DataFrame:
+def greedy_lsvi_runs(rule: str, tables: Frames = STORED) -> pd.DataFrame:
     """LSVI without exploration."""
-    return schedules(rule, tables).query("schedule == 'greedy'")
+    return lsvi_runs(rule, tables).query("schedule == 'greedy'")
 
 
 def lspi_runs(
@@ -216,20 +245,20 @@ class Count(NamedTuple):
 
 def how_many_learn(table: pd.DataFrame, above: float) -> Count:
     """How many seeds ever come above the level of a player."""
-    games = learned_at(table, above=above)
+    games = first_learned_game(table, above=above)
     return Count(int((games < inf).sum()), len(games))
 
 
-def times(scores: pd.Series, others: pd.Series) -> Mean:
+def score_ratio(scores: pd.Series, others: pd.Series) -> Mean:
     """Their mean, as a multiple of the others'."""
-    return bootstrap(lambda x, y: x.mean(-1) / y.mean(-1), scores, others)
+    return bootstrap_interval(lambda x, y: x.mean(-1) / y.mean(-1), scores, others)
 
 
 def share_of(agent: str, table: pd.DataFrame, schedule: str) -> Mean:
     """LSVI with a schedule that explores less ends at such a share of one who explores."""
     lsvi = table[(table.agent == "lsvi") & (table.schedule == schedule)]
-    explores = who_explore(table)
-    return times(finals(lsvi), finals(explores[explores.agent == agent]))
+    explores = exploring_runs(table)
+    return score_ratio(final_scores(lsvi), final_scores(explores[explores.agent == agent]))
 
 
 # --------------------------------------------------------------------------- section 6.2
@@ -244,7 +273,7 @@ def share_of(agent: str, table: pd.DataFrame, schedule: str) -> Mean:
     on="reading",
     main=True,
 )
-def above_lspi(tables: Frames = STORED) -> Judged:
+def above_lspi(tables: Frames = STORED) -> Judgement:
     """Both RLSVI and LSVI improve significantly on LSPI with the same features: they end above its
     best level, 3183 rows per game.
 
@@ -261,49 +290,52 @@ def above_lspi(tables: Frames = STORED) -> Judged:
     it, it has {lspi[buffer]:.0f} at best. The “LSPI” cited is TD-based policy iteration.
     """
     found, board = (
-        of(lambda table: level(finals(table)), tables) for of in (each_agent, each_on_the_board)
+        of(lambda table: score_level(final_scores(table)), tables)
+        for of in (by_rule_and_agent, board_by_rule_and_agent)
     )
     own, buffer = (lspi_runs(tables["tetris-lspi"], TOP, replay=kept) for kept in (False, True))
     scores = {"best": lspi_scores(own), "last": lspi_scores(own, 4), "buffer": lspi_scores(buffer)}
-    lspi = {name: level(one) for name, one in scores.items()}
+    lspi = {name: score_level(one) for name, one in scores.items()}
     peak = {
-        agent: level(table.groupby("seed").score.max())
-        for agent, table in by_agent(compared(TOP, tables)).items()
+        agent: score_level(table.groupby("seed").score.max())
+        for agent, table in by_agent(rlsvi_vs_tuned(TOP, tables)).items()
     }
-    by = both_readings(above(found, LSPI), above(board, LSPI))
-    return by_the_letter(by, **found, board=board, lspi=lspi, peak=peak)
+    by = agree_with_board(verdicts_above(found, LSPI), verdicts_above(board, LSPI))
+    return joint_verdict(by, **found, board=board, lspi=lspi, peak=peak)
 
 
-def once_learned(table: pd.DataFrame, time: str, above: float, least: float) -> list[np.ndarray]:
+def curves_after_learning(
+    table: pd.DataFrame, time: str, above: float, least: float
+) -> list[np.ndarray]:
     """The curves from their first block above the level of a player on, if so many are left."""
     curves = table.pivot(index="seed", columns=time, values="score").to_numpy()
     found = [curve[np.argmax(curve > above) :] for curve in curves if curve.max() > above]
     return [curve for curve in found if len(curve) >= least]
 
 
-def of_the_peak(curves: list[np.ndarray]) -> np.ndarray:
+def share_of_peak(curves: list[np.ndarray]) -> np.ndarray:
     """The last four blocks, of 50 games each, as a share of the best one, curve by curve."""
     return np.array([blocks[..., -4:].mean(-1) / blocks.max(-1) for blocks in curves])
 
 
 @cache
-def without_a_decline(lengths: tuple[int, ...], repeats: int = 2000) -> float:
+def null_share_of_peak(lengths: tuple[int, ...], repeats: int = 2000) -> float:
     """That share in the mean, for level curves of so many blocks: a game's score is exponential, as
     nearly all are here, so a block of 50 has the law Gamma(50)/50."""
     blocks = np.random.default_rng(0).gamma(50, 1 / 50, (repeats, sum(lengths)))
     curves = np.split(blocks, np.cumsum(lengths)[:-1], axis=1)
-    return float(np.stack(list(of_the_peak(curves)), axis=1).mean())
+    return float(np.stack(list(share_of_peak(curves)), axis=1).mean())
 
 
-def kept_up(curves: list[np.ndarray]) -> Mean:
+def retention(curves: list[np.ndarray]) -> Mean:
     """What is left at the end, as a share of what would be without a decline; of fewer than two
     curves one cannot say."""
     if len(curves) < 2:
         return Mean(np.nan, -inf, inf)
-    return mean_interval(of_the_peak(curves) / without_a_decline(tuple(map(len, curves))))
+    return mean_interval(share_of_peak(curves) / null_share_of_peak(tuple(map(len, curves))))
 
 
-def mean_curve_kept(table: pd.DataFrame) -> float:
+def mean_curve_retention(table: pd.DataFrame) -> float:
     """What is left over the last 200 games of the best block of the mean curve of all seeds."""
     blocks = table.groupby("game").score.mean()
     return float(blocks.iloc[-4:].mean() / blocks.max())
@@ -317,7 +349,7 @@ def mean_curve_kept(table: pd.DataFrame) -> float:
     verdict=DEPENDS,
     on="reading",
 )
-def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """Unlike LSPI, RLSVI and LSVI do not collapse after finding their peak performance.
 
     whether Φ knows the reward of a placement: if it does, RLSVI ends at {top row[rlsvi]:.2f} of what it
@@ -336,27 +368,27 @@ def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """
 
     def kept(table: pd.DataFrame, time: str = "game") -> Mean:
-        return kept_up(once_learned(table, time, limits["learned"], limits["blocks"]))
+        return retention(curves_after_learning(table, time, limits["learned"], limits["blocks"]))
 
-    found = each_agent(kept, tables)
-    board = each_on_the_board(mean_curve_kept, tables)
+    found = by_rule_and_agent(kept, tables)
+    board = board_by_rule_and_agent(mean_curve_retention, tables)
     board_keeps = {
-        rule: decided(min(of.values()) > limits["collapse"]) for rule, of in board.items()
+        rule: verdict_if_all(min(of.values()) > limits["collapse"]) for rule, of in board.items()
     }
     lspi = kept(lspi_runs(tables["tetris-lspi"], TOP), "policy")
     asked = {
         rule: len(
-            once_learned(
-                compared(rule, tables).query("agent == 'rlsvi'"),
+            curves_after_learning(
+                rlsvi_vs_tuned(rule, tables).query("agent == 'rlsvi'"),
                 "game",
                 limits["learned"],
                 limits["blocks"],
             )
         )
-        for rule in RULES
+        for rule in RULE_TABLES
     }
-    return by_the_letter(
-        both_readings(above(found, limits["collapse"]), board_keeps),
+    return joint_verdict(
+        agree_with_board(verdicts_above(found, limits["collapse"]), board_keeps),
         **found,
         board=board,
         lspi=lspi,
@@ -372,7 +404,7 @@ def no_collapse(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     kind="experiment",
     verdict=FAILS,
 )
-def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """We believe that RLSVI and LSVI learn from scratch due to improved exploration schemes (read
     as: without exploration LSVI does not).
 
@@ -386,16 +418,22 @@ def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     excludes, {value[clears]} learn. Learned: a block of 50 games above 1000 rows per game, of 1000 games.
     The last 200 games.
     """
-    value = {rule: how_many_learn(greedy(rule, tables), limits["learned"]) for rule in RULES}
-    rows = {rule: ends(schedules(rule, tables), "greedy") for rule in RULES}
-    board = {
-        rule: share_of("rlsvi", table, "greedy") for rule, table in on_the_board(tables).items()
+    value = {
+        rule: how_many_learn(greedy_lsvi_runs(rule, tables), limits["learned"])
+        for rule in RULE_TABLES
     }
-    by = both_readings(
-        {rule: decided(one.share < limits["learns"]) for rule, one in value.items()},
-        below({rule: {"greedy": one} for rule, one in board.items()}, limits["badly, board"]),
+    rows = {rule: final_level(lsvi_runs(rule, tables), "greedy") for rule in RULE_TABLES}
+    board = {
+        rule: share_of("rlsvi", table, "greedy")
+        for rule, table in board_feature_runs(tables).items()
+    }
+    by = agree_with_board(
+        {rule: verdict_if_all(one.share < limits["learns"]) for rule, one in value.items()},
+        verdicts_below(
+            {rule: {"greedy": one} for rule, one in board.items()}, limits["badly, board"]
+        ),
     )
-    return by_the_letter(by, value=value, board=board, rows=rows)
+    return joint_verdict(by, value=value, board=board, rows=rows)
 
 
 @claim(
@@ -407,7 +445,7 @@ def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     on="data",
     main=True,
 )
-def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
+def better_than_tuned_epsilon(tables: Frames = STORED) -> Judgement:
     """RLSVI improves significantly even on LSVI with a tuned ε schedule.
 
     with five seeds, if the top row is tested before full rows go, or if pieces may stick out, or if Φ
@@ -424,21 +462,31 @@ def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
     {hindsight[top row]:+.0f} in the first (95% for all together). Twenty seeds in all would take more than
     two hours of computing. Under “clears”, which the letter excludes, {clears, tuned:+.0f}. Last 200 games.
     """
-    tried = {rule: schedules(rule, tables).schedule.nunique() for rule in RULES}
-    ahead = {rule: level(gap(compared(rule, tables))) for rule in RULES}
-    board = {rule: level(gap(who_explore(table))) for rule, table in on_the_board(tables).items()}
+    tried = {rule: lsvi_runs(rule, tables).schedule.nunique() for rule in RULE_TABLES}
+    ahead = {rule: score_level(paired_lead(rlsvi_vs_tuned(rule, tables))) for rule in RULE_TABLES}
+    board = {
+        rule: score_level(paired_lead(exploring_runs(table)))
+        for rule, table in board_feature_runs(tables).items()
+    }
     by_value, by_board = (
-        {rule: measured(one.low, one.high) for rule, one in found.items()}
+        {rule: verdict_of_interval(one.low, one.high) for rule, one in found.items()}
         for found in (ahead, board)
     )
-    return by_the_letter(
-        both_readings(by_value, by_board),
+    return joint_verdict(
+        agree_with_board(by_value, by_board),
         board=board,
         **{f"{rule}, tuned": one for rule, one in ahead.items()},
-        hindsight={rule: level(lead(every_schedule(rule, tables)), n) for rule, n in tried.items()},
-        greedy={rule: level(gap(without_exploration(rule, tables))) for rule in RULES},
+        hindsight={
+            rule: score_level(lead_over_best_schedule(figure7_runs(rule, tables)), n)
+            for rule, n in tried.items()
+        },
+        greedy={
+            rule: score_level(paired_lead(rlsvi_vs_greedy(rule, tables))) for rule in RULE_TABLES
+        },
         schedules=tried,
-        annealings={rule: annealings(rule, tables).schedule.nunique() for rule in RULES},
+        annealings={
+            rule: annealed_lsvi_runs(rule, tables).schedule.nunique() for rule in RULE_TABLES
+        },
     )
 
 
@@ -450,7 +498,7 @@ def better_than_tuned_epsilon(tables: Frames = STORED) -> Judged:
     verdict=DEPENDS,
     on="reading",
 )
-def fixed_epsilon(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def fixed_epsilon(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """We found that LSVI does not achieve good performance with any fixed ε.
 
     whether Φ knows the reward of a placement, and what good is where it does not. If it does, LSVI ends
@@ -464,20 +512,20 @@ def fixed_epsilon(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     does in most of the runs. If Φ knows the reward ε = 0.1 has {large:.0f} in the first. Under “clears”,
     which the letter excludes, ε = 0.001 has {value[clears]:.0f}. Other ε were not run with the board alone.
     """
-    runs_with = on_the_board(tables)
-    value = {rule: ends(schedules(rule, tables), "ε = 0.001") for rule in RULES}
-    board = {rule: ends(table, "ε = 0.001") for rule, table in runs_with.items()}
+    runs_with = board_feature_runs(tables)
+    value = {rule: final_level(lsvi_runs(rule, tables), "ε = 0.001") for rule in RULE_TABLES}
+    board = {rule: final_level(table, "ε = 0.001") for rule, table in runs_with.items()}
     share = {rule: share_of("lsvi", table, "ε = 0.001") for rule, table in runs_with.items()}
     by_value, by_level, by_share = (
-        below({rule: {"ε = 0.001": one} for rule, one in found.items()}, mark)
+        verdicts_below({rule: {"ε = 0.001": one} for rule, one in found.items()}, mark)
         for found, mark in ((value, LSPI), (board, LSPI), (share, limits["badly, board"]))
     )
-    return by_the_letter(
-        both_readings(by_value, both_readings(by_level, by_share)),
+    return joint_verdict(
+        agree_with_board(by_value, agree_with_board(by_level, by_share)),
         value=value,
         board=board,
         share=share,
-        large=ends(schedules(TOP, tables), "ε = 0.1"),
+        large=final_level(lsvi_runs(TOP, tables), "ε = 0.1"),
     )
 
 
@@ -489,7 +537,7 @@ def fixed_epsilon(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     verdict=DEPENDS,
     on="data",
 )
-def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """In Tetris RLSVI leads to faster learning.
 
     with five seeds, if the top row is tested before full rows go, or if pieces may stick
@@ -506,7 +554,7 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     """
 
     def sooner(table: pd.DataFrame, above: float) -> dict[str, Any]:
-        games = learned_at(table, ["agent"], above).unstack("agent")
+        games = first_learned_game(table, ["agent"], above).unstack("agent")
         both = games[np.isfinite(games).all(axis=1)]
         longer = np.log(both["rlsvi"] / both["lsvi"])
         ratio = mean_interval(longer) if len(longer) else (np.nan, -inf, inf)
@@ -525,21 +573,25 @@ def learns_sooner(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
             rule: binomtest(*count).proportion_ci(0.9) for rule, count in counts.items() if count[1]
         }
         return {
-            rule: measured(shares[rule].low, shares[rule].high, 0.5) if rule in shares else DEPENDS
+            rule: verdict_of_interval(shares[rule].low, shares[rule].high, 0.5)
+            if rule in shares
+            else DEPENDS
             for rule in counts
         }
 
-    found = {rule: sooner(compared(rule, tables), limits["learned"]) for rule in RULES}
+    found = {rule: sooner(rlsvi_vs_tuned(rule, tables), limits["learned"]) for rule in RULE_TABLES}
     board = {
-        rule: sooner(who_explore(table), limits["learned, board"])
-        for rule, table in on_the_board(tables).items()
+        rule: sooner(exploring_runs(table), limits["learned, board"])
+        for rule, table in board_feature_runs(tables).items()
     }
-    return by_the_letter(both_readings(by_sign(found), by_sign(board)), **found, board=board)
+    return joint_verdict(agree_with_board(by_sign(found), by_sign(board)), **found, board=board)
 
 
 def spread_ratio(scores: pd.Series, others: pd.Series) -> Mean:
     """The relative spread over seeds, as a multiple of the others'."""
-    return bootstrap(lambda x, y: runs.relative_spread(x) / runs.relative_spread(y), scores, others)
+    return bootstrap_interval(
+        lambda x, y: experiments.relative_spread(x) / experiments.relative_spread(y), scores, others
+    )
 
 
 # --------------------------------------------------------------------------- appendix D
@@ -559,16 +611,16 @@ UNKNOWN = {
 }
 
 
-def under(rule: str, table: pd.DataFrame) -> pd.DataFrame:
+def filter_rule(rule: str, table: pd.DataFrame) -> pd.DataFrame:
     """The runs under a rule, from a table of one rule or of two."""
     return table[table.rule == rule] if "rule" in table else table
 
 
-def every_discount(tables: Frames = STORED, rule: str = CLEARS) -> pd.DataFrame:
+def discount_runs(tables: Frames = STORED, rule: str = CLEARS) -> pd.DataFrame:
     """The runs with other discounts and, as long and on the same seeds, those of figure 7; LSVI with
     one schedule."""
-    table, usual = under(rule, tables[DISCOUNTED[rule]]), every_schedule(rule, tables)
-    one = RULES[rule].schedule or RULES[TOP].schedule
+    table, usual = filter_rule(rule, tables[DISCOUNTED[rule]]), figure7_runs(rule, tables)
+    one = RULE_TABLES[rule].schedule or RULE_TABLES[TOP].schedule
     alike = (
         ((usual.agent == "rlsvi") | (usual.schedule == one))
         & usual.seed.isin(table.seed)
@@ -585,7 +637,7 @@ def every_discount(tables: Frames = STORED, rule: str = CLEARS) -> pd.DataFrame:
     verdict=DEPENDS,
     on="data",
 )
-def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """A discount of 0.99 is helpful for the stability of both RLSVI and LSVI (read as: runs end
     more alike than without one).
 
@@ -600,9 +652,9 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     over seeds of the last 200 games of 600, relative to their mean.
     """
     found: dict[str, dict[str, Any]] = {}
-    for rule in RULES:
-        agents = by_agent(every_discount(tables, rule))
-        last = {agent: finals(table, ["gamma"]) for agent, table in agents.items()}
+    for rule in RULE_TABLES:
+        agents = by_agent(discount_runs(tables, rule))
+        last = {agent: final_scores(table, ["gamma"]) for agent, table in agents.items()}
         found[rule] = {
             "ratio": {agent: spread_ratio(one[0.99], one[1.0]) for agent, one in last.items()},
             "learn": {
@@ -610,7 +662,9 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
                 for gamma, part in agents["rlsvi"].groupby("gamma")
             },
         }
-    return by_the_letter(below({rule: of["ratio"] for rule, of in found.items()}, 1), **found)
+    return joint_verdict(
+        verdicts_below({rule: of["ratio"] for rule, of in found.items()}, 1), **found
+    )
 
 
 @claim(
@@ -621,7 +675,7 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     verdict=DEPENDS,
     on="data",
 )
-def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """We found slightly better performance of RLSVI with an inverse gamma prior over an unknown
     variance.
 
@@ -634,29 +688,34 @@ def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged
     {clears[gap].seeds}.
     """
     found: dict[str, dict[str, Any]] = {}
-    for rule in RULES:
-        unknown = under(rule, tables[UNKNOWN[rule]])
-        known = tables[RULES[rule].figure].query("agent == 'rlsvi' and seed in @unknown.seed")
+    for rule in RULE_TABLES:
+        unknown = filter_rule(rule, tables[UNKNOWN[rule]])
+        known = tables[RULE_TABLES[rule].figure].query("agent == 'rlsvi' and seed in @unknown.seed")
         found[rule] = {
-            "gap": level(finals(unknown) - finals(known)),
-            "unknown": median_interval(learned_at(unknown, above=limits["learned"])),
-            "known": median_interval(learned_at(known, above=limits["learned"])),
+            "gap": score_level(final_scores(unknown) - final_scores(known)),
+            "unknown": median_interval(first_learned_game(unknown, above=limits["learned"])),
+            "known": median_interval(first_learned_game(known, above=limits["learned"])),
         }
-    return by_the_letter(
-        {rule: measured(of["gap"].low, of["gap"].high) for rule, of in found.items()}, **found
+    return joint_verdict(
+        {rule: verdict_of_interval(of["gap"].low, of["gap"].high) for rule, of in found.items()},
+        **found,
     )
 
 
-def together(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
+def simultaneous_leads(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
     """RLSVI's lead in each cell, with intervals that hold for all cells together."""
-    one_of = for_all(len(table[by].drop_duplicates()))
-    return by_cell(table, by, lambda cell: mean_interval(lead(cell), one_of)._asdict())
+    one_of = simultaneous_level(len(table[by].drop_duplicates()))
+    return summarize_cells(
+        table, by, lambda cell: mean_interval(lead_over_best_schedule(cell), one_of)._asdict()
+    )
 
 
-CELLS = for_all(len(runs.MINI_RULES) * len(runs.MINI_READINGS))  # the level of each interval
+CELLS = simultaneous_level(
+    len(experiments.MINI_RULES) * len(experiments.MINI_READINGS)
+)  # the level of each interval
 
 
-def on_four_rows(table: pd.DataFrame, of: Callable[[pd.DataFrame], Any]) -> dict[str, Any]:
+def by_rule_and_reading(table: pd.DataFrame, of: Callable[[pd.DataFrame], Any]) -> dict[str, Any]:
     """For each rule, and each reading of Φ, what becomes of the runs."""
     return {
         rule: {reading: of(cell) for reading, cell in one.groupby("reading")}
@@ -664,18 +723,18 @@ def on_four_rows(table: pd.DataFrame, of: Callable[[pd.DataFrame], Any]) -> dict
     }
 
 
-def scores(table: pd.DataFrame) -> list[pd.Series]:
+def final_scores_by_agent(table: pd.DataFrame) -> list[pd.Series]:
     """RLSVI's in the last 200 games, and LSVI's."""
-    return [finals(one) for one in by_agent(table).values()]
+    return [final_scores(one) for one in by_agent(table).values()]
 
 
-def four_rows_against_twenty(cell: pd.DataFrame, tables: Frames) -> Mean:
+def mini_ratio_over_full(cell: pd.DataFrame, tables: Frames) -> Mean:
     """RLSVI's score as a multiple of LSVI's on four rows, as a multiple of that in figure 7."""
     (rule,) = cell.rule.unique()
-    return bootstrap(
+    return bootstrap_interval(
         lambda a, b, c, d: a.mean(-1) / b.mean(-1) * d.mean(-1) / c.mean(-1),
-        *scores(cell),
-        *scores(compared(rule, tables)),
+        *final_scores_by_agent(cell),
+        *final_scores_by_agent(rlsvi_vs_tuned(rule, tables)),
     )
 
 
@@ -687,7 +746,7 @@ def four_rows_against_twenty(cell: pd.DataFrame, tables: Frames) -> Mean:
     verdict=DEPENDS,
     on="reading",
 )
-def mini_tetris(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
+def mini_tetris(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """On four rows with S and Z, RLSVI greatly outperforms LSVI even with a tuned ε schedule: it
     learns faster and reaches a higher convergent policy, and its lead is much more extreme than in
     figure 7.
@@ -708,11 +767,15 @@ def mini_tetris(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     together). Last 200 games of 1000.
     """
     table, much = tables["fig14"], limits["much better"]
-    ratio = on_four_rows(table, lambda cell: times(*scores(cell)))
-    leads = on_four_rows(table, lambda cell: mean_interval(lead(cell), CELLS))
+    ratio = by_rule_and_reading(table, lambda cell: score_ratio(*final_scores_by_agent(cell)))
+    leads = by_rule_and_reading(
+        table, lambda cell: mean_interval(lead_over_best_schedule(cell), CELLS)
+    )
     early = table.query("game <= 200")
-    first = on_four_rows(early, lambda cell: mean_interval(lead(cell), CELLS))
-    more = on_four_rows(table, lambda cell: four_rows_against_twenty(cell, tables))
+    first = by_rule_and_reading(
+        early, lambda cell: mean_interval(lead_over_best_schedule(cell), CELLS)
+    )
+    more = by_rule_and_reading(table, lambda cell: mini_ratio_over_full(cell, tables))
     sentence = {
         "greatly outperforms": (ratio, much),
         "learns faster": (first, 0.0),
@@ -720,32 +783,37 @@ def mini_tetris(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judged:
     }
 
     def verdict(rule: str, reading: str) -> str:
-        return jointly(
+        return combine_parts(
             {
-                part: measured(found[rule][reading].low, found[rule][reading].high, claimed)
+                part: verdict_of_interval(
+                    found[rule][reading].low, found[rule][reading].high, claimed
+                )
                 for part, (found, claimed) in sentence.items()
             }
         )
 
     by = {
-        rule: agreed({reading: verdict(rule, reading) for reading in of})
+        rule: combine_readings({reading: verdict(rule, reading) for reading in of})
         for rule, of in ratio.items()
     }
-    narrow = together(tables["tetris-widths"], ["width", "rule", "reading"])
+    narrow = simultaneous_leads(tables["tetris-widths"], ["width", "rule", "reading"])
     winning = "rule == @OUT and reading == 'reward'"
     tuning, cell = tables["fig14-tuning"].query(winning), table.query(winning)
     best = by_agent(cell)["lsvi"].groupby("seed").score.max()
-    half = second_half(tuning)
-    return by_the_letter(
+    half = second_half_scores(tuning)
+    return joint_verdict(
         by,
         ratio=ratio,
         lead=leads,
         first=first,
-        schedule=runs.MINI_TUNED[OUT]["reward"],
+        schedule=experiments.MINI_TUNED[OUT]["reward"],
         tied=int(np.isclose(half, half.max()).sum()),
         bare=int((best == 0).sum()),
         runs=len(best),
-        full={rule: times(*scores(compared(rule, tables))) for rule in ratio},
+        full={
+            rule: score_ratio(*final_scores_by_agent(rlsvi_vs_tuned(rule, tables)))
+            for rule in ratio
+        },
         narrow={
             "cells": len(narrow),
             "ahead": int((narrow.low > 0).sum()),

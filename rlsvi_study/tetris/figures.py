@@ -12,7 +12,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rlsvi_core.envs.tetris import Tetris, placements
+from rlsvi_core.envs.tetris import Tetris, fill_placements
 
 from .. import style
 from ..judging.outcomes import last_rows
@@ -21,13 +21,13 @@ from ..style import (
     BY_AGENT,
     COLOUR,
     NAME,
-    canvas,
-    label_ends,
-    panels,
-    shades,
-    styled,
+    agent_shades,
+    label_line_ends,
+    subplot_grid,
+    subplots,
+    with_style,
 )
-from . import runs
+from . import experiments
 
 CURVE: dict[str, Any] = {"x": "game", "y": "score", **BAND, "estimator": "mean"}
 ROWS = "rows per game"
@@ -49,11 +49,11 @@ def _by_rule(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     )
 
 
-@styled
+@with_style
 def fig7(table: pd.DataFrame) -> Figure:
     """The paper's Figure 7: learning curves on the full board, a panel for each ending rule."""
-    parts, levels = _by_rule(table), (*runs.PAPER_LEVELS, runs.LSPI)
-    fig, axes = canvas(
+    parts, levels = _by_rule(table), (*experiments.PAPER_LEVELS, experiments.LSPI)
+    fig, axes = subplots(
         rows=len(parts), height=0.6 + 2.3 * len(parts), sharex=True, sharey=True, squeeze=False
     )
     for ax, (title, part) in zip(axes.flat, parts.items(), strict=True):
@@ -62,21 +62,21 @@ def fig7(table: pd.DataFrame) -> Figure:
             ax.axhline(rows, color=COLOUR["paper"], lw=0.8, ls=look)
         ax.set(title=title, xlabel="game", ylabel=ROWS)
         ax.get_legend().remove()
-    axes.flat[0].lines[-2].set_label("paper, {} and {}".format(*runs.PAPER_LEVELS))
-    axes.flat[0].lines[-1].set_label(f"LSPI, {runs.LSPI}")
-    style.legend(axes.flat[0], fig, loc="outside upper center", ncols=2)
+    axes.flat[0].lines[-2].set_label("paper, {} and {}".format(*experiments.PAPER_LEVELS))
+    axes.flat[0].lines[-1].set_label(f"LSPI, {experiments.LSPI}")
+    style.add_legend(axes.flat[0], fig, loc="outside upper center", ncols=2)
     return fig
 
 
-@styled
+@with_style
 def mini(table: pd.DataFrame) -> Figure:
     """The paper's Figure 14: learning curves, a panel for each ending rule and reading of Φ."""
     groups = list(table.groupby(["rule", "reading"]))
-    fig, axes = panels(len(groups), height=2.1, sharex=True, sharey="row")
+    fig, axes = subplot_grid(len(groups), height=2.1, sharex=True, sharey="row")
     for ax, ((rule, reading), part) in zip(axes, groups, strict=True):
         sns.lineplot(part, **CURVE, **BY_AGENT, legend=ax is axes[0], ax=ax)
         ax.set(title=f"“{rule}”, {SAYS[reading]}", xlabel="game", ylabel=ROWS)
-    style.legend(axes[0])
+    style.add_legend(axes[0])
     return fig
 
 
@@ -109,20 +109,20 @@ def _dots(ax: Axes, table: pd.DataFrame, order: Sequence[str], **columns: str) -
     ax.set_ylabel("")
 
 
-@styled
+@with_style
 def schedules(table: pd.DataFrame, games: int | None = None) -> Figure:
     """LSVI's schedules, and RLSVI if it is there, best first, a panel for each ending rule: each
     seed's mean score over the last games, or over the second half of them."""
     parts = _by_rule(table.assign(agent=table.get("agent", "lsvi")))
     scores = {
-        title: runs.finals(part, ["agent", "schedule"], games or table.game.max() / 2)
+        title: experiments.final_scores(part, ["agent", "schedule"], games or table.game.max() / 2)
         for title, part in parts.items()
     }
     orders = [
         part.groupby("schedule").mean().sort_values(ascending=False).index
         for part in scores.values()
     ]
-    fig, axes = canvas(
+    fig, axes = subplots(
         rows=len(parts),
         height=0.6 + sum(0.25 + 0.27 * len(o) for o in orders),
         sharex=True,
@@ -150,7 +150,7 @@ def variant(row: Any) -> str:
     words = [
         text.format(SAYS.get(getattr(row, name), getattr(row, name)))
         for name, text in texts.items()
-        if getattr(row, name) != runs.PLAIN[name]
+        if getattr(row, name) != experiments.PLAIN[name]
     ]
     return ", ".join(words) or "as in chapter 6.2"
 
@@ -162,12 +162,12 @@ def _how_many(ax: Axes, y: float, when: pd.Series, agent: str) -> None:
         y,
         f"{np.isfinite(when).sum()} of {len(when)}",
         va="center",
-        color=style.ink(COLOUR[agent]),
+        color=style.readable_colour(COLOUR[agent]),
         transform=ax.get_yaxis_transform(),
     )
 
 
-@styled
+@with_style
 def readings(table: pd.DataFrame, games: int = 100) -> Figure:
     """Every variant of Algorithm 7, agent by agent and the best first: how well it plays at the
     end, and how many of its seeds learn."""
@@ -175,10 +175,13 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
         variant=[f"{NAME[row.agent]}, {variant(row)}" for row in table.itertuples()]
     )
     cells = ["agent", "variant"]
-    ends, when = runs.finals(named, cells, games), runs.learned_at(named, cells)
+    ends, when = (
+        experiments.final_scores(named, cells, games),
+        experiments.first_learned_game(named, cells),
+    )
     best = ends.groupby(cells).mean().sort_values(ascending=False)
     order = [line for agent in ("rlsvi", "lsvi") for line in (NAME[agent], *best[agent].index)]
-    fig, ax = canvas(height=4.4)
+    fig, ax = subplots(height=4.4)
     _dots(ax, ends.reset_index(), order, x="score", y="variant")
     ax.set_yticks(range(len(order)), [line.split(", ", 1)[-1] for line in order])
     for (y, line), label in zip(enumerate(order), ax.get_yticklabels(), strict=True):
@@ -189,17 +192,17 @@ def readings(table: pd.DataFrame, games: int = 100) -> Figure:
             _how_many(ax, y, when[agent, line], agent)
     ax.text(1.02, 0, "learn", va="center", transform=ax.get_yaxis_transform())
     ax.set(xlabel=f"{ROWS}, last {games} games", xscale="log")
-    ax.xaxis.set_major_formatter(style.digits)
+    ax.xaxis.set_major_formatter(style.format_integer)
     return fig
 
 
-@styled
+@with_style
 def optimism(table: pd.DataFrame, rlsvi: pd.DataFrame) -> Figure:
     """Learning curves of greedy LSVI begun with several values, and of RLSVI on the same games of
     the same seeds."""
     starts = sorted(table.start.unique())
-    names = {start: f"LSVI, {style.digits(start)}" for start in starts}
-    palette = dict(zip(names.values(), shades("lsvi", len(starts)), strict=True))
+    names = {start: f"LSVI, {style.format_integer(start)}" for start in starts}
+    palette = dict(zip(names.values(), agent_shades("lsvi", len(starts)), strict=True))
     palette[NAME["rlsvi"]] = COLOUR["rlsvi"]
     same = rlsvi.seed.isin(table.seed) & (rlsvi.game <= table.game.max())
     curves = pd.concat(
@@ -208,44 +211,44 @@ def optimism(table: pd.DataFrame, rlsvi: pd.DataFrame) -> Figure:
             rlsvi[same].assign(line=NAME["rlsvi"]),
         ]
     )
-    fig, ax = canvas(height=2.9)
+    fig, ax = subplots(height=2.9)
     sns.lineplot(
         curves, hue="line", palette=palette, legend=False, **CURVE | {"errorbar": None}, ax=ax
     )
     ax.set(xlabel="game", ylabel=ROWS, yscale="log", ylim=(1, None))
-    ax.yaxis.set_major_formatter(style.digits)
+    ax.yaxis.set_major_formatter(style.format_integer)
     ends = last_rows(curves, time="game").groupby("line").score.mean()
-    label_ends(ax, {name: (ends[name], colour) for name, colour in palette.items()})
+    label_line_ends(ax, {name: (ends[name], colour) for name, colour in palette.items()})
     return fig
 
 
-@styled
+@with_style
 def discount(table: pd.DataFrame) -> Figure:
     """Learning curves with several discounts, a panel per agent: in shades of its colour, named at
     their ends."""
-    fig, axes = canvas(2, height=2.9, sharey=True)
+    fig, axes = subplots(2, height=2.9, sharey=True)
     parts = dict(list(table.groupby("agent", sort=False)))
     palettes = {}
     for ax, (agent, part) in zip(axes, parts.items(), strict=True):
         discounts = sorted(part.gamma.unique())
-        palette = dict(zip(discounts, shades(agent, len(discounts)), strict=True))
+        palette = dict(zip(discounts, agent_shades(agent, len(discounts)), strict=True))
         sns.lineplot(part, hue="gamma", palette=palette, legend=False, **CURVE, ax=ax)
         ax.set(title=NAME[agent], xlabel="game", ylabel=ROWS)
         palettes[agent] = palette
     plt.setp(axes, yscale="log", ylim=(1, None))  # last: seaborn averages on the axis's scale
     for ax, (agent, part) in zip(axes, parts.items(), strict=True):
         ends = last_rows(part, time="game").groupby("gamma").score.mean()
-        ax.yaxis.set_major_formatter(style.digits)
-        label_ends(
+        ax.yaxis.set_major_formatter(style.format_integer)
+        label_line_ends(
             ax, {f"γ = {gamma:g}": (ends[gamma], look) for gamma, look in palettes[agent].items()}
         )
     return fig
 
 
-@styled
+@with_style
 def value_scale(table: pd.DataFrame) -> Figure:
     """The value of the empty board in each agent's mean weights, game by game."""
-    fig, ax = canvas(height=3.2)
+    fig, ax = subplots(height=3.2)
     sns.lineplot(
         table,
         x="game",
@@ -271,8 +274,8 @@ def value_scale(table: pd.DataFrame) -> Figure:
         va="bottom",
     )
     ax.set(xlabel="game", ylabel="value of the empty board", yscale="log")
-    ax.yaxis.set_major_formatter(style.digits)
-    style.legend(ax)
+    ax.yaxis.set_major_formatter(style.format_integer)
+    style.add_legend(ax)
     return fig
 
 
@@ -293,8 +296,8 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
         for asked in ("overflow", rule):  # there every placement is legal: where would it land?
             game = Tetris(10, 6, piece, asked)
             game.rows[: len(STACK)] = STACK
-            X, over, where = game.buffers()
-            for a in range(placements(game.model, game.rows, 0, X, over, where)):
+            X, over, where = game.placement_buffers()
+            for a in range(fill_placements(game.model, game.rows, 0, X, over, where)):
                 o, c, y = where[a]
                 if (c, game.model.size[o, 0]) == (column, width) and (y, o) <= lands:
                     lands = y, o  # the lower of two orientations
@@ -313,11 +316,11 @@ def fates(rule: str) -> dict[str, tuple[str, list[tuple[int, int]]]]:
     return found
 
 
-@styled
+@with_style
 def endings() -> Figure:
     """What becomes of three placements, one below the other, under each admitted ending rule."""
-    rules = [rule for rule, one in runs.RULES.items() if one.admitted]
-    fig, axes = canvas(len(rules), len(TRIES), height=4.6, sharex=True, sharey=True)
+    rules = [rule for rule, one in experiments.RULE_TABLES.items() if one.admitted]
+    fig, axes = subplots(len(rules), len(TRIES), height=4.6, sharex=True, sharey=True)
     stack = [(x, y) for y, row in enumerate(STACK) for x in range(10) if row >> x & 1]
     for column, rule in zip(axes.T, rules, strict=True):
         for ax, (name, (fate, piece)) in zip(column, fates(rule).items(), strict=True):

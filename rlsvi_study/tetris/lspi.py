@@ -18,18 +18,25 @@ and Ioffe (1996) for their λ = 0. It begins with all weights zero, or with a po
 import numpy as np
 
 from rlsvi_core import Agent, Options
-from rlsvi_core.compiled import Floats, Generator, jit
 from rlsvi_core.envs.tetris import Tetris
-from rlsvi_core.learner import Problem, Weights
+from rlsvi_core.learners.base import RegressionProblem, Weights
+from rlsvi_core.runtime.compilation import Floats, Generator, jit
 
-from ..engine import Plot, Rows, quick, streams, table
-from .ring import WINDOW, Buffer, Placements, Reading, Ring, column_values
+from ..engine import Plot, Rows, define_experiment, quick_scale, streams
+from .ring import (
+    WINDOW,
+    Interpretation,
+    PlacementFeatures,
+    RingBuffer,
+    RingLearner,
+    fill_column_values,
+)
 
 STARTS = {"nothing": (0.0, 0.0), "scoring": (-1.0, -10.0)}  # of the largest height, of the holes
 
 
 @jit
-def lstd(buffer: Buffer, policy: Floats, gamma: float, A: Floats, b: Floats) -> None:
+def add_lstd_sums(buffer: RingBuffer, policy: Floats, gamma: float, A: Floats, b: Floats) -> None:
     """Fill in Σ φ(φ − γφ')' and γ Σ φ r' with one pass over the ring."""
     N, K, q = buffer.a.shape[0], b.shape[0], np.empty(buffer.X.shape[2])
     x, ahead = np.empty(K), np.empty(K)
@@ -38,7 +45,7 @@ def lstd(buffer: Buffer, policy: Floats, gamma: float, A: Floats, b: Floats) -> 
         x[:], ahead[:], r = buffer.X[i, :K, buffer.a[i]], 0.0, 0.0
         if not buffer.ended[i]:
             j = (i + 1) % N
-            column_values(buffer.X[j], buffer.n[j], policy, q)
+            fill_column_values(buffer.X[j], buffer.n[j], policy, q)
             best = buffer.a[j]  # of equals, the one that was played
             for a in range(buffer.n[j]):
                 best = a if q[a] > q[best] else best
@@ -50,7 +57,7 @@ def lstd(buffer: Buffer, policy: Floats, gamma: float, A: Floats, b: Floats) -> 
 
 
 @jit
-def eliminate(A: Floats, b: Floats) -> None:
+def solve_by_elimination(A: Floats, b: Floats) -> None:
     """Gauss with row pivots: b becomes the solution of Aθ = b, and A is used up. Written out, as
     LAPACK's last bits are the machine's own."""
     K = b.shape[0]
@@ -72,15 +79,17 @@ def eliminate(A: Floats, b: Floats) -> None:
         b[k] /= A[k, k]
 
 
-class PolicyIteration(Ring):
+class PolicyIterationLearner(RingLearner):
     """Plays by one policy until it is improved."""
 
-    compiled = Ring.compiled  # it calls fit
+    compile_player = RingLearner.compile_player  # it calls fit
 
     def __init__(self, game: Tetris, start: str) -> None:
-        problem = Problem(Placements(game), 1.0, 1.0, 0.99, options=Options(window=WINDOW))
-        super().__init__(problem, Reading())
-        self.policy = self.reading.start(self.K).theta[0]
+        problem = RegressionProblem(
+            PlacementFeatures(game), 1.0, 1.0, 0.99, options=Options(window=WINDOW)
+        )
+        super().__init__(problem, Interpretation())
+        self.policy = self.reading.initial_weights(self.K).theta[0]
         self.policy[19:21] = STARTS[start]
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
@@ -90,18 +99,20 @@ class PolicyIteration(Ring):
     def improve(self, replay: bool) -> None:
         """Take the greedy policy for the values of this one; without replay, forget its games."""
         A, b = np.empty((self.free, self.free)), np.empty(self.free)
-        lstd(self.buffer, self.policy, self.problem.gamma, A, b)
-        eliminate(A + self.problem.lam * np.eye(self.free), b)
+        add_lstd_sums(self.buffer, self.policy, self.problem.gamma, A, b)
+        solve_by_elimination(A + self.problem.lam * np.eye(self.free), b)
         self.policy[: self.free] = b
         if not replay:
             self.buffer.at[:] = 0
 
 
-def policies(seed: int, rule: str, start: str, replay: bool, each: int, count: int) -> Rows:
+def run_policy_iteration(
+    seed: int, rule: str, start: str, replay: bool, each: int, count: int
+) -> Rows:
     """The mean score of every policy's games."""
     _, env_rng, agent_rng = streams(seed)
     game = Tetris(rule=rule)
-    learner, found = PolicyIteration(game, start), []
+    learner, found = PolicyIterationLearner(game, start), []
     player = Agent(learner, rng=agent_rng)
     for n in range(1, count + 1):
         found.append({"policy": n, "score": float(player.learn(game, each, env_rng).reward.mean())})
@@ -122,15 +133,15 @@ _CELLS = tuple(
     for start, replay, each in ways
 )
 
-ITERATION = table(
+ITERATION = define_experiment(
     "tetris-lspi",
     place="Section 6.2",
     title="Least-squares policy iteration, twenty policies",
-    run=policies,
+    run=run_policy_iteration,
     constants={"count": 20},
     cells=_CELLS,
     seeds=range(10),
-    quick=quick(cells=_CELLS[3:4], seeds=range(1), count=2),
+    quick=quick_scale(cells=_CELLS[3:4], seeds=range(1), count=2),
     length="count",
     plot=Plot(
         "policy",

@@ -12,7 +12,7 @@ import numpy as np
 
 from rlsvi_core import Agent, Learner
 from rlsvi_core.algorithms import posterior
-from rlsvi_core.learner import Weights
+from rlsvi_core.learners.base import Weights
 
 
 class Transition(NamedTuple):
@@ -22,7 +22,8 @@ class Transition(NamedTuple):
 
 
 class Reference(Learner):
-    """A learner that keeps its transitions in lists; it solves any :class:`rlsvi_core.learner.Problem`."""
+    """A learner that keeps its transitions in lists, for any
+    ``rlsvi_core.learners.base.RegressionProblem``."""
 
     def __init__(self, problem):
         phi = problem.features
@@ -46,7 +47,7 @@ class Reference(Learner):
         if before is not None and before.theta.size:
             theta[:], mean[:] = before.theta, before.mean
         noise = self.draw_noise(rng)
-        for _ in range(self.problem.sweeps(rng is None and before is None)):
+        for _ in range(self.problem.n_sweeps(rng is None and before is None)):
             last = theta.copy()
             after = self.weights_in_targets(theta, mean)[0]
             mean[0], theta[0] = self.solve(0, after, noise)
@@ -79,14 +80,16 @@ class Reference(Learner):
 
     def values(self, fitted, h, s):
         rows = self.rows(h, s)
-        return rows @ fitted.theta[self._period(h)] if fitted.theta.size else np.zeros(len(rows))
+        return (
+            rows @ fitted.theta[self._period_index(h)] if fitted.theta.size else np.zeros(len(rows))
+        )
 
     def add(self, h, s, a, r, s_next, legal_next=None):
         rows, following = self.rows(h, s), np.zeros((0, self.K))
         if s_next is not None and h + 1 != self.H:
             following = self.rows(h + 1, s_next)
             following = following if legal_next is None else following[legal_next]
-        self.kept[self._period(h)].append(Transition(rows[a], r, following))
+        self.kept[self._period_index(h)].append(Transition(rows[a], r, following))
 
     def rows(self, h, s):
         rows = np.array(self.problem.features(h, s), float)

@@ -1,9 +1,9 @@
 """The plain algorithms are textbook formulas, and the fast learners play as they do.
 
-Whole trajectories: from the same generators every episode earns the same reward, and the last weights
-are equal up to rounding. TOLERANCE is a share of the largest weight. The largest that was measured
-was 3e-10, in a coherent basis, whose columns have the norm HSA, where ``Sums`` keeps Aᵀb as a running
-sum. Elsewhere it was 1e-13.
+Whole trajectories: from the same generators every episode earns the same reward, and the last
+weights are equal up to rounding. TOLERANCE is a share of the largest weight. The largest error that
+was measured is 3e-10, in a coherent basis, whose columns have the norm HSA, where ``SumLearner``
+keeps Aᵀb as a running sum. In other features it is 1e-13.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from rlsvi_core import Agent, Options, chain, features, lsvi, rlsvi
 from rlsvi_core import algorithms as plain
 from rlsvi_core.envs.chains import lock
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_core.learner import Problem, Weights
-from rlsvi_core.learners.appendix_f import Continual, incremental
+from rlsvi_core.learners.appendix_f import ContinualLearner, incremental
+from rlsvi_core.learners.base import RegressionProblem, Weights
 
 TOLERANCE = 1e-8
 
@@ -167,7 +167,7 @@ def test_algorithm_13():
     mdp = lock(4, 0.9)
     Phi = np.random.default_rng(1).standard_normal((4, 2, 6))
     r, theta = plain.continual_rlsvi(mdp, Phi, 1.0, 0.3, 0.9, 200, *generators())
-    fast = Agent(Continual(Phi, 0.9, 0.9, 1.0, 0.3), redraw=1, rng=generators()[0])
+    fast = Agent(ContinualLearner(Phi, 0.9, 0.9, 1.0, 0.3), redraw=1, rng=generators()[0])
     assert fast.learn(mdp, 1, generators()[1], limit=200).reward == r.sum() > 0
     assert error(fast.theta[0], theta) < TOLERANCE
 
@@ -182,7 +182,7 @@ def test_without_options_the_reference_is_the_plain_algorithm(name, make_mdp):
     s, a, r = make_mdp(2, 4, 5, 3).simulate(np.full((4, 5, 3), 1 / 3), 30, rng=2)
     r[:, -2] += r[:, -1]
     sigma, gamma = {"algorithm_3": 1.0}.get(name, 0.2), {"algorithm_11": 0.0}.get(name, 1.0)
-    learner = Reference(Problem(features.Table(Phi), 0.5, sigma, gamma))
+    learner = Reference(RegressionProblem(features.FeatureTable(Phi), 0.5, sigma, gamma))
     sample = name != "algorithm_3"
     for l in range(30):
         if l in (0, 1, 29):
@@ -198,7 +198,9 @@ def test_without_options_the_reference_is_the_plain_algorithm(name, make_mdp):
 
 def test_without_options_the_reference_is_algorithm_7():
     rng, before = np.random.default_rng(1), np.random.default_rng(2).standard_normal(6)
-    problem = Problem(features.FeatureMap.of(near, None), 0.5, 0.2, 0.9, options=Options(sweeps=1))
+    problem = RegressionProblem(
+        features.FeatureMap.wrap(near, None), 0.5, 0.2, 0.9, options=Options(sweeps=1)
+    )
     learner, data = Reference(problem), []
     for _ in range(20):
         s, a, r = int(rng.integers(5)), int(rng.integers(2)), rng.standard_normal()
@@ -229,5 +231,5 @@ def test_regret_is_averaged_over_instances_and_runs():
     assert {name: regret.shape for name, regret in found.items()} == {"one": (50,), "two": (50,)}
     assert len({env for env, _, _ in seen}) == 4
     assert len({draw for _, *draws in seen for draw in draws}) == 2 * 4 * (3 + 1)
-    value = np.mean([env.value for env, _, _ in seen[::4]])
+    value = np.mean([env.optimal_value for env, _, _ in seen[::4]])
     assert abs(found["one"].mean() - (value - 0.5)) < 5 * 0.5 / np.sqrt(4 * 3 * 50)

@@ -19,24 +19,24 @@ from rlsvi_core import (
     rlsvi,
     suggest_parameters,
 )
-from rlsvi_core.environment import LONGEST
 from rlsvi_core.envs import Tetris, lock, river_swim
 from rlsvi_core.envs.dirichlet import DirichletPrior
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_core.features import boxes
-from rlsvi_core.learners.appendix_f import Continual, incremental
+from rlsvi_core.learners.appendix_f import ContinualLearner, incremental
 from rlsvi_core.optimism import (
     Beta,
     DirichletMean,
-    Finite,
+    FiniteDistribution,
     Normal,
     certify_crossings,
-    compare,
+    compare_samples,
     estimate_gap,
     least_variance,
 )
 from rlsvi_core.optimism.balls import decide
 from rlsvi_core.regression import GaussianPosterior
+from rlsvi_core.runtime.env_protocol import MAX_UNLIMITED_STEPS
 
 PHI = np.random.default_rng(3).standard_normal((4, 3, 2, 5))
 HOT, TIMELESS = features.OneHot(4, 3, 2), features.OneHot(None, 3, 2)
@@ -100,12 +100,12 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("lam", lambda: rlsvi(PHI, "1")),
     ("sigma", lambda: rlsvi(PHI, 1.0, math.nan)),
     ("sigma", lambda: rlsvi(PHI, 1.0, 1e-9)),  # values would lose all digits
-    ("sigma", lambda: Continual(PHI[0], 0.9, 0.9, 1e-13)),
+    ("sigma", lambda: ContinualLearner(PHI[0], 0.9, 0.9, 1e-13)),
     ("sigma", lambda: lsvi(PHI, sigma=1.0)),
     ("sigma", lambda: bootstrap(PHI, (0, 1), sigma=1.0)),
     ("gamma", lambda: rlsvi(PHI, gamma=1.5)),
     ("gamma", lambda: rlsvi(PHI[0])),  # a table for all periods: H or a discount
-    ("gamma", lambda: Continual(PHI[0], 1.5, 0.9)),
+    ("gamma", lambda: ContinualLearner(PHI[0], 1.5, 0.9)),
     ("gamma", lambda: Agent(rlsvi(PHI).learner, gamma=2)),
     ("value_range", lambda: rlsvi(PHI, value_range=(1, 0))),
     ("value_range", lambda: rlsvi(PHI, value_range="01")),
@@ -137,12 +137,12 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("redraw", lambda: Agent(rlsvi(PHI).learner, redraw=0)),
     ("first", lambda: Options(first="zero")),
     ("first", lambda: lsvi(HOT, options=Options(first="prior"))),
-    ("truncate", lambda: Options(truncate="no")),
-    ("truncate", lambda: bootstrap(HOT, (0, 1), options=Options(truncate=False))),
+    ("window", lambda: bootstrap(HOT, (0, 1), options=Options(window=9))),
+    ("table", lambda: bootstrap(lambda s: np.eye(2), (0, 1))),
     ("nu", lambda: incremental(PHI, nu=1.0)),
     ("nu", lambda: incremental(PHI, nu=lambda l: 1 / (l + 1))),
     ("prior", lambda: incremental(PHI, prior="lost")),
-    ("rho", lambda: Continual(PHI[0], 0.9, 1.5)),
+    ("rho", lambda: ContinualLearner(PHI[0], 0.9, 1.5)),
     # an agent in its environment
     ("exact", lambda: rlsvi(HOT).learn(Own((0.0, 0, False)), 1, exact=True)),
     ("exact", lambda: rlsvi(HOT).learn(MDP, 2, exact=[0, 1])),
@@ -183,7 +183,7 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("a must", lambda: rlsvi(HOT).observe(0, 0, 0.0, 1.0, 0)),
     ("a must", lambda: rlsvi(rows).observe(0, 0.5, 2, 1.0, 0.5)),
     ("s_next must", lambda: incremental(PHI).observe(0, 0, 0, 1.0, 3)),
-    ("s_next must", lambda: Continual(PHI[0], 0.9, 0.5).add(0, 0, 0, 0.0, 3)),
+    ("s_next must", lambda: ContinualLearner(PHI[0], 0.9, 0.5).add(0, 0, 0, 0.0, 3)),
     ("r must", lambda: rlsvi(HOT).observe(0, 0, 0, math.nan, 0)),
     # MDPs and policies
     ("P must", lambda: FiniteMDP(P0[0], R0[0])),
@@ -228,24 +228,24 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("A must", lambda: boxes.tiles(BOX, 0)),
     ("coordinates", lambda: boxes.tiles(BOX, 2)(0, [1.0])),
     ("finite", lambda: boxes.tiles(BOX, 2)(0, [np.nan, 0.0])),
-    ("features", lambda: features.PerAction(lambda s: [], 2)(0, 1)),
-    ("vector", lambda: features.PerAction(lambda s: [1.0, s], 2, 3)(0, 0.5)),
-    ("vector", lambda: features.PerAction(lambda s: [[1.0, s]], 2, 2).compact(0, 0.5)),
+    ("features", lambda: features.PerActionFeatures(lambda s: [], 2)(0, 1)),
+    ("vector", lambda: features.PerActionFeatures(lambda s: [1.0, s], 2, 3)(0, 0.5)),
+    ("vector", lambda: features.PerActionFeatures(lambda s: [[1.0, s]], 2, 2).block_rows(0, 0.5)),
     # the posterior
     ("lam", lambda: GaussianPosterior(2, lam=0)),
     ("shape", lambda: GaussianPosterior(2).add_row([1.0], 0.0)),
     ("finite", lambda: GaussianPosterior(2).add_row([1.0, math.nan], 0.0)),
-    ("z must", lambda: GaussianPosterior(2).draw([1.0, math.nan])),
+    ("z must", lambda: GaussianPosterior(2).draw_with_noise([1.0, math.nan])),
     # environments
     ("N", lambda: chain(1)),
     ("gamma", lambda: Recommender(np.zeros((2, 3)), 1)),
     ("beta", lambda: Recommender(np.zeros((2, 2)), 1, beta=[1.0])),
     ("J", lambda: Recommender(np.zeros((3, 3)), 4)),
     ("c must", lambda: Recommender.random(-1.0)),
-    ("states", lambda: Recommender.random(1.0, 2, N=40, J=20).value),
+    ("states", lambda: Recommender.random(1.0, 2, N=40, J=20).optimal_value),
     ("period", lambda: CUSTOMERS.step(0, [1, 0, 0, 0], 3, None)),
     ("once", lambda: CUSTOMERS.evaluate(np.zeros(33, int))),
-    ("ties", lambda: CUSTOMERS.myopic("random")),
+    ("ties", lambda: CUSTOMERS.myopic_policy("random")),
     ("width", lambda: Tetris(3)),
     ("width", lambda: Tetris(63)),
     ("height", lambda: Tetris(height=3)),
@@ -258,8 +258,8 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("finite", lambda: Normal(math.nan, 1)),
     ("finite", lambda: Beta(1, 1).tail(math.nan)),
     ("beta", lambda: Beta(1, -2.5)),
-    ("weights", lambda: Finite([1, 2], [1])),
-    ("weights", lambda: Finite([1, 2], [1, -1])),
+    ("weights", lambda: FiniteDistribution([1, 2], [1])),
+    ("weights", lambda: FiniteDistribution([1, 2], [1, -1])),
     ("whole", lambda: DirichletMean([0.5, 1], [0, 1]).excess(0.5)),
     ("V must", lambda: DirichletMean([1, 1], [0, 2])),
     ("α must", lambda: DirichletMean([0, 0], [0, 1])),
@@ -268,9 +268,9 @@ REFUSED = [  # what is said about a call; one value for each rule
     ("sample x", lambda: estimate_gap([[1.0, 2.0]], [1.0, 2.0], 0)),
     ("z must", lambda: estimate_gap(np.arange(200.0), np.arange(200.0), math.nan)),
     ("1e-6", lambda: certify_crossings(Normal(0, 1), Beta(1e-7, 1))),
-    ("100", lambda: compare([1.0] * 99, np.arange(200.0))),
-    ("sample y", lambda: compare(np.arange(200.0), [np.nan] * 200)),
-    ("error", lambda: compare(np.arange(200.0), np.arange(200.0), error=1.0)),
+    ("100", lambda: compare_samples([1.0] * 99, np.arange(200.0))),
+    ("sample y", lambda: compare_samples(np.arange(200.0), [np.nan] * 200)),
+    ("error", lambda: compare_samples(np.arange(200.0), np.arange(200.0), error=1.0)),
     ("edge", lambda: decide(lambda x: x, [(0.0, math.inf)])),
     ("edge", lambda: decide(lambda x: x, [(1.0, 1.0)])),
 ]
@@ -332,7 +332,7 @@ def test_an_episode_without_end_is_refused():
     agent = rlsvi(TIMELESS, gamma=0.9, rng=1, options=Options(redraw=math.inf))
     with pytest.raises(RuntimeError, match="end"):
         agent.learn(Endless(), 1, rng=2)
-    assert agent.transitions == LONGEST - 1
+    assert agent.n_transitions == MAX_UNLIMITED_STEPS - 1
     assert agent.learn(Endless(), 2, rng=2, limit=7).length.tolist() == [7, 7]
     with pytest.raises(RuntimeError, match="end"):
         agent.evaluate(Endless(), 1, rng=2)
@@ -412,7 +412,7 @@ def test_values_that_are_no_numbers_and_other_words_for_the_end_are_refused():
         rlsvi(HOT, rng=1).learn(Own((0.0, None, False), HOT.H), 1, rng=2)
     run = rlsvi(HOT, rng=1).learn(Own((1.0, None, True), HOT.H), 3, rng=2)
     assert run.reward.tolist() == [1, 1, 1]
-    assert run.furthest.tolist() == [0, 0, 0]
+    assert run.max_state.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("phi", [HOT, TIMELESS, PHI], ids=["counts", "discounted", "sums"])
@@ -425,7 +425,7 @@ def test_masks_in_a_table_of_states_do_not_change(phi):
     agent.observe(0, 0, 0, 1.0, 1, [0])
     with pytest.raises(ValueError, match="mask"):
         agent.observe(0, 0, 0, 1.0, 1, [1])
-    assert agent.transitions == 5
+    assert agent.n_transitions == 5
 
 
 def test_an_epsilon_that_was_set_is_checked_when_it_is_used():

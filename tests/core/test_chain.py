@@ -12,7 +12,7 @@ from rlsvi_core import chain
 def test_going_right_is_optimal_and_earns_p_star(N):
     mdp = chain(N)
     assert (mdp.H, mdp.S, mdp.A) == (N - 1, N, 2)
-    assert math.isclose(mdp.value, (1 - 1 / N) ** (N - 1), rel_tol=1e-12)
+    assert math.isclose(mdp.optimal_value, (1 - 1 / N) ** (N - 1), rel_tol=1e-12)
     assert abs(mdp.regret(np.ones((N - 1, N), int))) < 1e-14
 
 

@@ -20,7 +20,7 @@ from rlsvi_core.optimism import (
     density_crossings,
     find_zeros,
 )
-from rlsvi_core.optimism.crossings import Crossing, Pair
+from rlsvi_core.optimism.crossings import Crossing, NormalBetaPair
 
 DIGITS = mpmath.mpf("1e-12")
 shapes = st.floats(-3, 4).map(lambda e: 10.0**e)
@@ -28,7 +28,7 @@ shapes = st.floats(-3, 4).map(lambda e: 10.0**e)
 
 def matching(alpha, beta):
     """The lemma's normal and the beta distribution."""
-    return Normal.matching(alpha, beta), Beta(alpha, beta)
+    return Normal.matching_beta(alpha, beta), Beta(alpha, beta)
 
 
 def certify_densities(alpha, beta):
@@ -238,7 +238,9 @@ def test_crossings_that_a_float_can_not_tell_from_the_ends(nudge, beta):
 
 
 def test_the_turning_points_are_the_roots_of_the_cubic():
-    pair = Pair(*matching(1.1, 1.0))  # −0.1 + 1.2x − 3.2x² + 2.1x³ = (x − 1)(2.1x² − 1.1x + 0.1)
+    pair = NormalBetaPair(
+        *matching(1.1, 1.0)
+    )  # −0.1 + 1.2x − 3.2x² + 2.1x³ = (x − 1)(2.1x² − 1.1x + 0.1)
     roots = [float(1 / (1 + (-turn()).exp())) for turn in pair.turning_points()]
     assert roots == pytest.approx([(1.1 - math.sqrt(0.37)) / 4.2, (1.1 + math.sqrt(0.37)) / 4.2])
 
@@ -262,7 +264,7 @@ def test_the_grid_finds_one_zero_and_three():
 def test_the_grid_finds_what_is_certified_for_any_normal(factor, mean, alpha, beta):
     """Where no two zeros lie as close as the grid, and none where floats end."""
     assume(max(alpha, beta) < 1000)
-    for normal in (Normal(mean, factor / (alpha + beta)), Normal.matching(alpha, beta)):
+    for normal in (Normal(mean, factor / (alpha + beta)), Normal.matching_beta(alpha, beta)):
         pair = normal, Beta(alpha, beta)
         certified = certify_crossings(*pair)
         for found, there in (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rlsvi_core.envs.dirichlet import DirichletPrior, dirichlet, no_counts
+from rlsvi_core.envs.dirichlet import DirichletPrior, fill_dirichlet, zero_counts
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -19,7 +19,7 @@ def prior(**more):
 def drawn(alpha, n):
     rng, out = np.random.default_rng(4), np.empty((n, len(alpha)))
     for row in out:
-        dirichlet(np.array(alpha), rng, row)
+        fill_dirichlet(np.array(alpha), rng, row)
     return out
 
 
@@ -59,7 +59,7 @@ def test_the_mean_of_samples_is_the_mean_mdp():
 
 
 def test_counts_are_added_to_the_weights_place_by_place():
-    law, seen = prior(support=(-2.0, 3.0), initial=[0.0, 0.25, 0.75]), no_counts(2, 3, 2)
+    law, seen = prior(support=(-2.0, 3.0), initial=[0.0, 0.25, 0.75]), zero_counts(2, 3, 2)
     seen.R[0, 2, 1, 0], seen.P[1, 0, 1, 2] = 5, 3
     after = law.posterior(seen)
     assert np.array_equal(after.alpha_R - law.alpha_R, seen.R)

@@ -120,7 +120,6 @@ BOX = (np.array([-1.2, -0.07]), np.array([0.6, 0.07]))
 BASES = {
     "tiles": lambda: boxes.tiles(BOX, 3),
     "random Fourier": lambda: boxes.random_fourier(BOX, 3, d=100, rng=1),
-    "Fourier basis": lambda: boxes.fourier_basis(BOX, 3, order=4),
     "polynomial": lambda: boxes.polynomial(BOX, 3, degree=3),
 }
 
@@ -129,11 +128,11 @@ BASES = {
 def test_a_basis_for_boxes_is_bounded_and_crossed_with_the_actions(name):
     phi = BASES[name]()
     for s in np.random.default_rng(1).uniform(*BOX, (40, 2)):
-        x = phi.compact(0, s)
+        x = phi.block_rows(0, s)
         assert x.shape == (1, phi.K // 3)
         norm = np.linalg.norm(x)
         assert norm <= 1 + 1e-12
-        assert norm == pytest.approx(1) or name in ("Fourier basis", "polynomial")
+        assert norm == pytest.approx(1) or name == "polynomial"
         np.testing.assert_array_equal(phi(0, s), np.kron(np.eye(3), x))
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(phi))(0, s), phi(0, s))
 
@@ -147,19 +146,19 @@ def test_what_lies_outside_a_box_is_clipped_to_it():
 def test_random_fourier_features_approximate_their_kernel():
     phi = boxes.random_fourier(([0.0], [2.0]), 1, d=20_000, length_scale=0.3, rng=1)
     for x in (0.0, 0.2, 0.7):
-        inner = phi.compact(0, [0.5])[0] @ phi.compact(0, [0.5 + x])[0]
+        inner = phi.block_rows(0, [0.5])[0] @ phi.block_rows(0, [0.5 + x])[0]
         assert inner == pytest.approx(math.exp(-((x / 2 / 0.3) ** 2) / 2), abs=0.05)  # 7 deviations
 
 
 def test_tiles_share_what_is_near_and_nothing_that_is_far():
     phi = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=8, bins=4)
-    at = [phi.compact(0, s)[0] for s in ([0.5, 0.5], [0.51, 0.5], [0.9, 0.5], [1, 1], [0, 0])]
+    at = [phi.block_rows(0, s)[0] for s in ([0.5, 0.5], [0.51, 0.5], [0.9, 0.5], [1, 1], [0, 0])]
     assert np.count_nonzero(at[0]) == 8
     assert 0.7 < at[0] @ at[1] <= 1
     assert at[0] @ at[2] == at[3] @ at[4] == 0
     alone = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=1, bins=4)
     middles = itertools.product((0.125, 0.375, 0.625, 0.875), repeat=2)
-    on = {int(alone.compact(0, middle).argmax()) for middle in middles}
+    on = {int(alone.block_rows(0, middle).argmax()) for middle in middles}
     assert len(on) == 16  # every cell of a grid has a tile of its own
 
 
@@ -167,16 +166,12 @@ def test_tilings_are_displaced_by_one_step_and_by_three_along_two_axes():
     """Four tilings of one tile a side, two with what sticks out: shifts (0, 0), (1, 3), (2, 2) and
     (3, 1), in quarters."""
     phi = boxes.tiles(([0.0, 0.0], [1.0, 1.0]), 1, tilings=4, bins=1)
-    assert np.flatnonzero(phi.compact(0, [0.3, 0.3])).tolist() == [0, 4 + 2, 8, 12 + 1]
+    assert np.flatnonzero(phi.block_rows(0, [0.3, 0.3])).tolist() == [0, 4 + 2, 8, 12 + 1]
 
 
-def test_the_fourier_basis_and_polynomials_are_their_formulas():
+def test_polynomials_are_their_formula():
     x = np.array([0.3, 0.8])
-    wave = boxes.fourier_basis(([0.0, 0.0], [1.0, 1.0]), 1, order=1).compact(0, x)[0] * 2
-    np.testing.assert_allclose(
-        wave, [1, math.cos(0.8 * math.pi), math.cos(0.3 * math.pi), math.cos(1.1 * math.pi)]
-    )
-    power = boxes.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).compact(0, x)[0]
+    power = boxes.polynomial(([-1.0, -1.0], [1.0, 1.0]), 1, degree=2).block_rows(0, x)[0]
     np.testing.assert_allclose(power * math.sqrt(6), [1, 0.8, 0.64, 0.3, 0.24, 0.09])
 
 
@@ -184,7 +179,7 @@ def test_the_fourier_basis_and_polynomials_are_their_formulas():
 def test_monomials_are_in_the_order_of_their_exponents(m, degree):
     x, some = np.linspace(0.2, 0.9, m), itertools.product(range(degree + 1), repeat=m)
     exponents = np.array([one for one in some if sum(one) <= degree])
-    phi = boxes.polynomial((-np.ones(m), np.ones(m)), 1, degree).compact(0, x)[0]
+    phi = boxes.polynomial((-np.ones(m), np.ones(m)), 1, degree).block_rows(0, x)[0]
     expected = (x**exponents).prod(axis=1) / math.sqrt(len(exponents))
     np.testing.assert_allclose(phi, expected, rtol=1e-14)
 
@@ -199,7 +194,7 @@ def test_polynomials_of_many_coordinates_make_only_the_monomials_they_keep():
 
 
 def test_a_function_is_one_of_the_observation():
-    of = features.FeatureMap.of
+    of = features.FeatureMap.wrap
     assert of(lambda s, scale=3.0: [[s * scale]])(4, 2.0) == 6
     assert of(np.atleast_2d, 5)(4, 2.0) == 2
     assert of(lambda s: [[s]], 5).H == of(BASES["tiles"](), 5).H == 5
@@ -208,11 +203,10 @@ def test_a_function_is_one_of_the_observation():
 CUBE = np.zeros(8), np.ones(8)
 TOO_LARGE = {
     "tiles": lambda: boxes.tiles(CUBE, 3),
-    "Fourier basis": lambda: boxes.fourier_basis(CUBE, 4),
     "polynomial": lambda: boxes.polynomial(CUBE, 4, degree=12),
     "random Fourier": lambda: boxes.random_fourier(CUBE, 2, d=10**6),
-    "given": lambda: features.PerAction(lambda s: [s], 2, d=10**6),
-    "returned": lambda: features.PerAction(lambda s: np.zeros(10**5), 2)(0, 0.5),
+    "given": lambda: features.PerActionFeatures(lambda s: [s], 2, d=10**6),
+    "returned": lambda: features.PerActionFeatures(lambda s: np.zeros(10**5), 2)(0, 0.5),
 }
 
 

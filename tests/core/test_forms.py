@@ -2,7 +2,6 @@
 
 import copy
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,13 +28,13 @@ from worlds import (
 from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
 from rlsvi_core.envs import lock
 from rlsvi_core.features import boxes
-from rlsvi_core.learner import ENDED
-from rlsvi_core.learners.appendix_f import Continual, Incremental, incremental
-from rlsvi_core.learners.bootstrap import Draw, Outcomes, Spanner, Weighted, _draw_weights
-from rlsvi_core.learners.counts import Counts
-from rlsvi_core.learners.rows import Rows
-from rlsvi_core.learners.sums import Sums
-from rlsvi_core.mdp import DiscountedMDP, first_state, step
+from rlsvi_core.learners.appendix_f import ContinualLearner, IncrementalLearner, incremental
+from rlsvi_core.learners.base import TERMINAL
+from rlsvi_core.learners.bayesian_bootstrap import BootstrapWeights, _draw_weights, spanning_inverse
+from rlsvi_core.learners.counts import CountLearner
+from rlsvi_core.learners.rows import RowLearner
+from rlsvi_core.learners.sums import SumLearner
+from rlsvi_core.mdp import DiscountedMDP, sample_first_state, sample_step
 
 pytestmark = pytest.mark.filterwarnings("ignore:value_range", "ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -47,11 +46,11 @@ RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 @pytest.mark.parametrize(
     ("world", "choice", "learner"),
     [
-        *[("table", "as it is", Sums), ("table", "window", Rows)],
-        *[("one table", "as it is", Sums), ("one table, H", "as it is", Sums)],
-        *[("one-hot", "as it is", Counts), ("one-hot, later H", "cut", Counts)],
-        *[("one-hot, no H", "as it is", Counts)],
-        *[("crossed", "as it is", Rows), ("function, H", "as it is", Rows)],
+        *[("table", "as it is", SumLearner), ("table", "window", RowLearner)],
+        *[("one table", "as it is", SumLearner), ("one table, H", "as it is", SumLearner)],
+        *[("one-hot", "as it is", CountLearner), ("one-hot, later H", "cut", CountLearner)],
+        *[("one-hot, no H", "as it is", CountLearner)],
+        *[("crossed", "as it is", RowLearner), ("function, H", "as it is", RowLearner)],
     ],
 )
 def test_the_learner_that_is_taken(world, choice, learner):
@@ -82,7 +81,7 @@ def follow(agent, slow, states, masks):
                     np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-7)
                 assert agent.act(*at) == slow.act(*at)
                 assert agent.greedy(*at) == slow.greedy(*at)
-        if isinstance(agent.learner, (Sums, Rows)):
+        if isinstance(agent.learner, (SumLearner, RowLearner)):
             np.testing.assert_allclose(agent.theta, slow.theta, rtol=1e-6, atol=1e-7)
         for h, s, a, r, s_next in episode(rng, masks):
             for one in (agent, slow):
@@ -157,7 +156,7 @@ def test_the_compiled_loop_gives_the_record_of_the_loop_by_steps(name, noisy, ma
     for agent, env in zip(agents, (mdp, Plain(mdp)), strict=True):
         rng, exact = np.random.default_rng(8), agent.H is not None
         runs.append([agent.learn(env, n, rng, exact=exact) for n in (25, 15)])
-        assert agent.transitions == 40 * H
+        assert agent.n_transitions == 40 * H
     for one, two in zip(*runs, strict=True):
         np.testing.assert_allclose(one.expected, two.expected, rtol=1e-10, atol=1e-12)
         for field in one._fields:
@@ -188,7 +187,7 @@ def test_the_compiled_loop_plays_a_discounted_mdp(name):
         agent.learn(env, 20, 8, limit=limit)
         for agent, env in zip(agents, (mdp, Steps(mdp)), strict=True)
     ]
-    assert agents[0].transitions == 20 * limit
+    assert agents[0].n_transitions == 20 * limit
     for field in runs[0]._fields:
         assert same(getattr(runs[0], field), getattr(runs[1], field)), field
     assert same(agents[0].Q, agents[1].Q)
@@ -211,10 +210,10 @@ def test_an_environment_with_methods_of_its_own_is_played_by_them(make_mdp):
     for agent in (rlsvi(features.OneHot(H, S, A), rng=1), rlsvi(RANDOM, rng=1)):
         run = agent.learn(rich, 20, 2)
         assert (run.reward > 100 * (H - 1)).all()
-        assert (run.opening == 1).all()
+        assert (run.first_action == 1).all()
 
 
-class Clipped(Counts):
+class Clipped(CountLearner):
     def add(self, h, s, a, r, s_next, legal_next=None):
         super().add(h, s, a, min(r, 0.0), s_next, legal_next)
 
@@ -231,7 +230,7 @@ def test_a_subclass_is_not_played_by_the_compiled_loop_of_its_parent(make_mdp):
     clipped.learn(mdp, 30, 2)
     assert max(clipped.mean_values(h, s).max() for h in range(H) for s in range(S)) <= 0
     second = Second(rlsvi(RANDOM).learner, rng=1)
-    assert (second.learn(mdp, 10, 2).opening == 1).all()
+    assert (second.learn(mdp, 10, 2).first_action == 1).all()
 
 
 class Pairs(features.OneHot):
@@ -243,7 +242,7 @@ class PairsAgain(Pairs):
     """With nothing of its own."""
 
 
-class Doubled(features.PerAction):
+class Doubled(features.PerActionFeatures):
     def __call__(self, h, s):
         return 2 * super().__call__(h, s)
 
@@ -262,19 +261,19 @@ def test_rows_of_a_subclass_are_its_own(phi):
     assert found[0][1] > 0.4
 
 
-class Turned(features.Table):
+class Turned(features.FeatureTable):
     def __call__(self, h, s):
         return -super().__call__(h, s)
 
 
 def test_a_table_of_a_subclass_is_given_a_horizon_later():
     rows = np.ones((S, A, 1))
-    assert (features.FeatureMap.of(Turned(rows), 3)(2, 1) == -1).all()
+    assert (features.FeatureMap.wrap(Turned(rows), 3)(2, 1) == -1).all()
 
 
 def test_a_table_for_all_periods_is_given_a_horizon_later():
     table = np.random.default_rng(1).standard_normal((S, A, 4))
-    one = rlsvi(features.maps.Table(table), H=3, rng=1)
+    one = rlsvi(features.maps.FeatureTable(table), H=3, rng=1)
     two = rlsvi(table, H=3, rng=1)
     for agent in (one, two):
         agent.observe(1, 2, 1, 1.0, 0)
@@ -287,7 +286,7 @@ def test_incremental_by_its_mean_is_the_same_in_both_loops(make_mdp):
     mdp = make_mdp(2, H, S, A)
     found = []
     for env in (mdp, Plain(mdp)):
-        agent = Agent(Incremental(RANDOM, LAM, SIGMA, 0.1), sample=False, epsilon=0.3, rng=5)
+        agent = Agent(IncrementalLearner(RANDOM, LAM, SIGMA, 0.1), sample=False, epsilon=0.3, rng=5)
         rng = np.random.default_rng(8)
         agent.learn(env, 20, rng)
         agent.mean_values(0, 0)
@@ -343,40 +342,23 @@ def informed(agent, masks=False):
     return agent
 
 
-def weighted_least_squares(inverse, draws, gamma, masks):
-    """Steps 1 to 4 of the bootstrap: Q̃, given the weights."""
-    (low, high), Q, V = ENDS, np.zeros(PHI.shape[:3]), np.zeros(S)
-    for h in reversed(range(H)):
-        C, draw = PHI[h] @ inverse[h], draws[h]
-        rows, b = list(np.eye(6)), list(low + (high - low) * draw.share)
-        for _, s, a, r, s_next in (one for one in SEEN if one[0] == h):
+def weighted_least_squares(Phi, draws, H, gamma, masks, sweeps):
+    """Steps 1 to 4 of the bootstrap: Q̃, given the weights of each period; without a horizon, of so
+    many sweeps."""
+    (low, high), Q = ENDS, np.zeros(Phi.shape[:3])
+    V = Q.max(axis=2)[0] if H else np.clip(Q.max(axis=2)[0], low, high)
+    for h in reversed(range(H)) if H else [0] * sweeps:
+        K = Phi.shape[3]
+        C, draw = Phi[h] @ spanning_inverse(Phi[h].reshape(-1, K)), draws[h]
+        rows, b = list(np.eye(K)), list(low + (high - low) * draw.share)
+        for _, s, a, r, s_next in (one for one in SEEN if H is None or one[0] == h):
             rows.append(C[s, a])
-            b.append(r if s_next is None or h == H - 1 else r + gamma * V[s_next])
+            b.append(r if s_next is None or h + 1 == H else r + gamma * V[s_next])
         root = np.sqrt(np.concatenate([draw.visits, draw.data]))
         Q[h] = C @ np.linalg.lstsq(root[:, None] * rows, root * b, rcond=None)[0]
-        for s in range(S):
-            V[s] = np.clip(Q[h, s, LEGAL.get((h, s), slice(None)) if masks else ...].max(), *ENDS)
+        top = [Q[h, s, LEGAL.get((h, s), ...) if masks else ...].max() for s in range(S)]
+        V = np.clip(top, low, high)
     return Q
-
-
-@pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
-def test_the_bootstrap_is_weighted_least_squares(masks):
-    agent = informed(
-        bootstrap(PHI, ENDS, 0.3, gamma=0.9, rng=2, options=Options(window=100)), masks
-    )
-    learner, draws = agent.learner, []
-    assert type(learner) is Weighted
-    drawn = learner.draw_weights
-    learner.draw_weights = lambda *sizes: draws.append(drawn(*sizes)) or draws[-1]
-    agent.plan()
-    inverse = [spanner.inverse for spanner in learner.spanners]
-    for look in ("values", "mean_values"):
-        draws.clear()
-        if look == "values":
-            agent.plan()
-        found = [[getattr(agent, look)(h, s) for s in range(S)] for h in range(H)]
-        exact = weighted_least_squares(inverse, draws[::-1], 0.9, masks)
-        np.testing.assert_allclose(found, exact, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("masks", [False, True], ids=["", "masks"])
@@ -391,46 +373,42 @@ def test_the_bootstrap_is_weighted_least_squares(masks):
     ],
     ids=["table", "one table", "one-hot", "table, no H", "one-hot, no H"],
 )
-def test_outcomes_that_repeat_are_transitions_with_weights(phi, arguments, masks):
-    """Both learners of the bootstrap have the same values from the same weights."""
+def test_the_bootstrap_is_weighted_least_squares(phi, arguments, masks):
+    """Every transition has its share of the weight of its outcome."""
     agent = bootstrap(phi, ENDS, 0.3, rng=2, **arguments)
-    learner, problem = agent.learner, agent.learner.problem
-    assert type(learner) is Outcomes
     masks = masks and agent.H is not None  # here they depend on the period
-    if isinstance(phi, features.OneHot):
-        problem = replace(problem, features=features.Table(np.asarray(phi)))
-    weighted = Agent(Weighted(problem, 0.3), rng=1)
     informed(agent, masks)
-    informed(weighted, masks)
-    learner.take_in()
-    data = learner.data(np.zeros((agent.H or 1, S, 4)))
-    _draw_weights(data, copy.deepcopy(agent.rng))
-    agent.plan()
-    order = iter(reversed(range(agent.H)) if agent.H else [0])
-
-    def handed(rng, rows, K):
-        h = next(order)
-        own = [weight(data, agent.H, *one) for one in SEEN if agent.H is None or one[0] == h]
-        visits, share = data.draw.visits[h], data.draw.share[h]
-        if isinstance(phi, features.OneHot) and agent.H is None:  # states of an action side by side
-            visits, share = (one.reshape(S, 4).T.ravel() for one in (visits, share))
-        return Draw(np.array(own), visits, share)
-
-    weighted.learner.draw_weights = handed
-    weighted.plan()
-    del weighted.learner.draw_weights
-    for h, s in np.ndindex(agent.H or 1, S):
-        at = h, s, LEGAL.get((h, s)) if masks else None
-        for look, digits in (("values", 1e-7), ("mean_values", 1e-5)):
-            one, two = getattr(agent, look)(*at), getattr(weighted, look)(*at)
-            np.testing.assert_allclose(one, two, rtol=digits, atol=digits)
+    periods = agent.H or 1
+    Phi = np.eye(S * 4).reshape(S, 4, -1) if isinstance(phi, features.OneHot) else phi
+    Phi = np.broadcast_to(Phi, (periods, *Phi.shape[-3:]))
+    agent.learner.flush_queue()
+    data = agent.learner.make_record(np.zeros((periods, S, 4)), True)
+    for look, sigma in (("values", 1.0), ("mean_values", 0.0)):
+        _draw_weights(data._replace(sigma=sigma), copy.deepcopy(agent.rng))
+        draws = [
+            BootstrapWeights(
+                np.array(
+                    [weight(data, agent.H, *one) for one in SEEN if agent.H is None or one[0] == h]
+                ),
+                data.draw.visits[h].copy(),
+                data.draw.share[h].copy(),
+            )
+            for h in range(periods)
+        ]
+        agent.plan()
+        found = [[getattr(agent, look)(h, s) for s in range(S)] for h in range(periods)]
+        sweeps = agent.learner.problem.n_sweeps(look == "mean_values")
+        exact = weighted_least_squares(Phi, draws, agent.H, agent.gamma, masks, sweeps)
+        for h, s in np.ndindex(periods, S) if masks else ():
+            exact[h, s, [a for a in range(4) if a not in LEGAL.get((h, s), range(4))]] = -np.inf
+        np.testing.assert_allclose(found, exact, rtol=1e-7, atol=1e-8)
 
 
 def weight(data, horizon, h, s, a, r, s_next):
     """What a transition has of the weight of its outcome."""
     last = s_next is None or h + 1 == horizon
     node = data.seen.first[h if horizon else 0, s, a]
-    while (data.seen.state[node], data.seen.reward[node]) != (ENDED if last else s_next, r):
+    while (data.seen.state[node], data.seen.reward[node]) != (TERMINAL if last else s_next, r):
         node = data.seen.link[node]
         assert node >= 0, "an outcome that was not kept"
     return data.draw.data[node] / data.seen.number[node]
@@ -438,11 +416,18 @@ def weight(data, horizon, h, s, a, r, s_next):
 
 def test_the_bootstraps_weights_have_their_laws():
     """Each of four tests fails once in 1000 seeds."""
-    learner = bootstrap(PHI, ENDS, 0.3, options=Options(window=9)).learner
-    rng = np.random.default_rng(3)
-    draws = [learner.draw_weights(rng, 4, 5) for _ in range(500)]
-    data, visits, share = (np.concatenate(column) for column in zip(*draws, strict=True))
-    assert stats.kstest(data, stats.expon.cdf).pvalue > 0.001
+    agent = bootstrap(features.OneHot(1, 1, 4), ENDS, 0.3)
+    for i in range(12):
+        agent.observe(0, 0, i % 4, i / 10, None)  # twelve outcomes, of one visit each
+    agent.plan()
+    data, rng, draws = agent.learner.make_record(np.zeros((1, 1, 4)), True), np.random.default_rng(3), []
+    for _ in range(200):
+        _draw_weights(data, rng)
+        draws.append(
+            [data.draw.data[:12].copy(), data.draw.visits[0].copy(), data.draw.share[0].copy()]
+        )
+    weights, visits, share = (np.concatenate(column) for column in zip(*draws, strict=True))
+    assert stats.kstest(weights, stats.expon.cdf).pvalue > 0.001
     assert stats.kstest(visits, stats.gamma(0.6).cdf).pvalue > 0.001
     assert stats.kstest(share, stats.beta(0.3, 0.3).cdf).pvalue > 0.001
     assert stats.pearsonr(visits, share).pvalue > 0.001
@@ -482,56 +467,52 @@ def test_the_bootstrap_of_a_coin_is_thompson_sampling(won, lost, kappa):
 
 def test_units_of_features_do_not_matter_to_the_bootstrap():
     mixed = PHI @ (np.random.default_rng(5).standard_normal((6, 6)) * [1e-3, 1, 2, 3, 4, 1e3])
-    for options in (Options(), Options(window=100)):
-        agents = [informed(bootstrap(Phi, ENDS, options=options)) for Phi in (PHI, mixed)]
-        one, two = ([a.mean_values(h, s) for h, s in np.ndindex(H, S)] for a in agents)
-        np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-8)
+    agents = [informed(bootstrap(Phi, ENDS)) for Phi in (PHI, mixed)]
+    one, two = ([a.mean_values(h, s) for h, s in np.ndindex(H, S)] for a in agents)
+    np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("large", [1.0, 1.7e9, 2.0**-40])
 def test_no_feature_is_too_small_for_the_bootstrap(large):
     """Neither its mean nor its draws; the second action was the one that paid."""
     agents = [
-        bootstrap(lambda s, c=c: np.array([[c, s], [c, 1 - s]]), (0, 1), H=1, rng=1)
-        for c in (1.0, large)
+        bootstrap([[[[c, s], [c, 1 - s]] for s in (0.0, 0.2)]], (0, 1), rng=1) for c in (1.0, large)
     ]
     for agent in agents:
         for _ in range(500):
-            agent.observe(0, 0.0, 0, 0.0, None)
-            agent.observe(0, 0.0, 1, 1.0, None)
+            agent.observe(0, 0, 0, 0.0, None)
+            agent.observe(0, 0, 1, 1.0, None)
         agent.plan()
     for look in ("values", "mean_values"):
-        one, two = (getattr(agent, look)(0, 0.2) for agent in agents)
+        one, two = (getattr(agent, look)(0, 1) for agent in agents)
         np.testing.assert_allclose(one, two, atol=1e-6)
-    np.testing.assert_allclose(agents[1].mean_values(0, 0.0), [0, 1], atol=1e-3)
+    np.testing.assert_allclose(agents[1].mean_values(0, 0), [0, 1], atol=1e-3)
 
 
 def test_spanning_pairs_leave_no_large_coefficient():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         rows = rng.standard_normal((30, 6)) * 10.0 ** rng.integers(-3, 4, 6)
-        c = rows @ Spanner.of(rows).inverse
+        c = rows @ spanning_inverse(rows)
         assert np.abs(c).max() <= 2 * (1 + 1e-9)
         assert (np.abs(c - 1) < 1e-9).any(axis=0).all()  # a pair is one of the rows
     rows = rng.standard_normal((9, 2)) @ [[1.0, 0, 2, 0], [0, 0, 1, 3]]
-    assert (Spanner.of(rows).inverse != 0).any(axis=0).sum() == 2  # of four directions
+    assert (spanning_inverse(rows) != 0).any(axis=0).sum() == 2  # of four directions
 
 
 def test_nearly_collinear_rows_lose_no_digits():
     """Cubics of observations close together: their squares have a condition number of 1e20."""
     rng = np.random.default_rng(1)
-    agent = bootstrap(boxes.polynomial(([-1.0] * 4, [1.0] * 4), A, 3), ENDS, 0.01, gamma=0.0)
-    at = 0.3 + 0.01 * rng.normal(size=(200, 4))
-    a, r = rng.integers(A, size=200), rng.random(200)
-    for i in range(200):
-        agent.observe(0, at[i], int(a[i]), r[i], None)
-    inverse = agent.learner.spanners[0].inverse
-    for one in range(A):
-        C = [agent.learner.rows(0, x)[0] @ inverse for x in at[a == one]]
-        rows = np.vstack([C, math.sqrt(0.02) * np.eye(len(inverse))])
-        b = np.append(r[a == one], np.full(len(inverse), math.sqrt(0.02) * 0.1))
-        value = C[0] @ np.linalg.lstsq(rows, b, rcond=None)[0]
-        assert agent.mean_values(0, at[a == one][0])[one] == pytest.approx(value, rel=1e-6)
+    basis = boxes.polynomial(([-1.0] * 4, [1.0] * 4), 1, 3)
+    Phi = np.array([[basis(0, 0.3 + 0.01 * rng.normal(size=4))] for _ in range(200)])[:, 0]
+    agent, r = bootstrap(Phi[None], ENDS, 0.01), rng.random(200)
+    for s in range(200):
+        agent.observe(0, s, 0, r[s], None)
+    C = Phi[:, 0] @ spanning_inverse(Phi[:, 0])
+    rows = np.vstack([C, math.sqrt(0.02) * np.eye(C.shape[1])])
+    b = np.append(r, np.full(C.shape[1], math.sqrt(0.02) * 0.1))
+    exact = C @ np.linalg.lstsq(rows, b, rcond=None)[0]
+    np.testing.assert_allclose([agent.mean_values(0, s)[0] for s in range(200)], exact, rtol=1e-6)
 
 
 # ------------------------------------------------------------------ appendix F
@@ -587,18 +568,18 @@ def test_continual_rlsvi_is_algorithm_13(rho):
         (DiscountedMDP(P, R, 0.9), rng.standard_normal((4, 3, 5))),
     ):
         K, theta, w, data = Phi.shape[2], np.zeros(Phi.shape[2]), np.zeros(Phi.shape[2]), []
-        agent = Agent(Continual(Phi, 0.9, rho, LAM, SIGMA), redraw=1, epsilon=0.2, rng=3)
+        agent = Agent(ContinualLearner(Phi, 0.9, rho, LAM, SIGMA), redraw=1, epsilon=0.2, rng=3)
         world, own = np.random.default_rng(4), np.random.default_rng(3)
         compiled = copy.deepcopy(agent)
         env = Written(mdp)
         assert same(agent.learn(env, 1, 4, limit=100), compiled.learn(mdp, 1, 4, limit=100))
-        s = first_state(mdp.model, world)
+        s = sample_first_state(mdp.model, world)
         for t in range(100):
             q = Phi[s] @ theta
             best = np.isclose(q, q.max(), rtol=1e-9)
             p = 0.2 / q.size + 0.8 * best / best.sum()
             a = int(np.searchsorted(np.cumsum(p), own.random(), side="right"))
-            r, s_next = step(mdp.model, 0, s, a, world)
+            r, s_next = sample_step(mdp.model, 0, s, a, world)
             assert env.steps[t] == (s, a, r, s_next)
             data.append((Phi[s, a], r, s_next))
             X = np.array([row for row, _, _ in data])
@@ -617,7 +598,7 @@ def test_continual_rlsvi_is_algorithm_13(rho):
 
 
 def test_continual_rlsvi_says_so_when_it_diverges():
-    agent = Agent(Continual([[[1.0]], [[2.0]]], gamma=0.99, rho=0.99, lam=1e-6), rng=1)
+    agent = Agent(ContinualLearner([[[1.0]], [[2.0]]], gamma=0.99, rho=0.99, lam=1e-6), rng=1)
 
     def live():
         for _ in range(4000):

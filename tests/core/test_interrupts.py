@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from worlds import Plain, same
 
-from rlsvi_core import FiniteMDP, Options, bootstrap, chain, features, loop, lsvi, rlsvi
+from rlsvi_core import FiniteMDP, Options, bootstrap, chain, features, lsvi, rlsvi
 from rlsvi_core.learners.appendix_f import incremental
+from rlsvi_core.runtime import loop
 
 RNG = np.random.default_rng(1)
 MDP = FiniteMDP(RNG.dirichlet(np.ones(4), (5, 4, 3)), RNG.normal(size=(5, 4, 3, 4)))
@@ -62,10 +63,10 @@ def check_all_is_known(agent, env, make):
     told = make()
     for step in env.steps:
         told.observe(*step)
-    assert agent.transitions == len(env.steps)
+    assert agent.n_transitions == len(env.steps)
     for h, s in np.ndindex(5, 4):
         assert same(agent.mean_values(h, s), told.mean_values(h, s))
-    assert agent.run.length.tolist() == [5] * (len(env.steps) // 5)
+    assert agent.last_run.length.tolist() == [5] * (len(env.steps) // 5)
 
 
 def joined(before, after):
@@ -80,7 +81,7 @@ def test_ctrl_c_by_steps_waits_for_the_end_of_the_episode(make, at):
     with pytest.raises(KeyboardInterrupt):
         one.learn(env, 100, rng)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    before = one.run
+    before = one.last_run
     check_all_is_known(one, env, make)
     assert len(before.reward) == one.episode + 1 == 2
     assert all(map(same, joined(before, one.learn(env, 3, rng)), make().learn(Watched(), 5, 2)))
@@ -105,7 +106,7 @@ def test_ctrl_c_twice_is_raised_at_once(make):
 
 @pytest.mark.parametrize("name", ["sums", "counts", "outcomes"])
 def test_ctrl_c_in_compiled_code_waits_for_the_end_of_an_episode(name, monkeypatch):
-    monkeypatch.setattr(loop, "CHUNK", 0.003)
+    monkeypatch.setattr(loop, "CHUNK_SECONDS", 0.003)
     make = KINDS[name]
     make().learn(MDP, 2, 3)  # compiled
     one, rng = make(), np.random.default_rng(2)
@@ -113,10 +114,10 @@ def test_ctrl_c_in_compiled_code_waits_for_the_end_of_an_episode(name, monkeypat
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         one.learn(MDP, 10**6, rng)
-    before = one.run
+    before = one.last_run
     played = len(before.reward)
     assert 0 < played < 10**6
-    assert one.transitions == before.length.sum() == 5 * played
+    assert one.n_transitions == before.length.sum() == 5 * played
     whole = make().learn(MDP, played + 3, 2)
     assert all(map(same, joined(before, one.learn(MDP, 3, rng)), whole))
 
@@ -138,7 +139,7 @@ def test_other_threads_learn_too(make):
     thread = threading.Thread(target=one.learn, args=(Watched(), 3, 2))
     thread.start()
     thread.join()
-    assert len(one.run.reward) == 3
+    assert len(one.last_run.reward) == 3
 
 
 @every_kind
@@ -152,7 +153,7 @@ def test_an_environment_that_fails_in_mid_learn_loses_nothing(make, at):
         one.learn(env, 5, 2)
     assert len(env.steps) == at
     check_all_is_known(one, env, make)
-    assert len(one.learn(MDP, 2, 3).reward) == len(one.run.reward) == 2
+    assert len(one.learn(MDP, 2, 3).reward) == len(one.last_run.reward) == 2
 
 
 @pytest.mark.parametrize("wrong", [np.full((3, 6), np.nan), np.zeros((2, 6)), None])
@@ -171,8 +172,8 @@ def test_features_that_fail_in_mid_learn_lose_nothing(door, wrong):
     with pytest.raises(ValueError, match="features"):
         one.learn(env, 5, 2)
     assert len(calls) == 12
-    assert len(env.steps) - one.transitions in (0, 1)
-    del env.steps[one.transitions :]  # the last may have been done and not seen
+    assert len(env.steps) - one.n_transitions in (0, 1)
+    del env.steps[one.n_transitions :]  # the last may have been done and not seen
     check_all_is_known(one, env, make)
     assert len(one.learn(env, 2, 3).reward) == 2
 
@@ -183,8 +184,8 @@ def test_what_the_library_refuses_in_mid_learn_is_counted_to_there():
         one = incremental(features.tabular(MDP), nu=0.9, rng=1)
         with pytest.raises(ArithmeticError, match="prior"):
             one.learn(env, 5000, 2)
-        assert 0 < len(one.run.reward) < 5000
-        assert one.transitions == one.run.length.sum()
+        assert 0 < len(one.last_run.reward) < 5000
+        assert one.n_transitions == one.last_run.length.sum()
 
 
 def test_a_bar_changes_nothing(capsys):

@@ -11,7 +11,7 @@ gymnasium = pytest.importorskip("gymnasium")
 from gymnasium import wrappers  # noqa: E402
 
 from rlsvi_core import Agent, Learner  # noqa: E402
-from rlsvi_core.gymnasium import finite_mdp  # noqa: E402
+from rlsvi_core.runtime.gym_adapter import finite_mdp  # noqa: E402
 
 TABLES = [("FrozenLake-v1", {}), ("Taxi-v4", {}), ("CliffWalking-v1", {"is_slippery": True})]
 
@@ -36,7 +36,7 @@ def test_an_environments_table_has_the_values_of_plain_value_iteration(name, opt
     assert [mdp.V[0, s] for s in met if s not in gone] == pytest.approx(
         [V[s] for s in met.tolist() if s not in gone], rel=1e-12, abs=1e-12
     )
-    assert mdp.value == pytest.approx(sum(p * V[s] for s, p in enumerate(start)), rel=1e-12)
+    assert mdp.optimal_value == pytest.approx(sum(p * V[s] for s, p in enumerate(start)), rel=1e-12)
 
 
 class Follows(Learner):
@@ -127,7 +127,10 @@ def test_a_wrapper_that_changes_the_game_is_refused(changed):
     env = gymnasium.make("FrozenLake-v1")
     with pytest.raises(ValueError, match="wrapper"):
         finite_mdp(changed(env), 20)
-    assert finite_mdp(wrappers.RecordEpisodeStatistics(env), 20).value == finite_mdp(env, 20).value
+    assert (
+        finite_mdp(wrappers.RecordEpisodeStatistics(env), 20).optimal_value
+        == finite_mdp(env, 20).optimal_value
+    )
 
 
 def test_an_environment_without_a_table_or_a_time_limit_is_refused():

@@ -17,7 +17,7 @@ print(high.twice(high.Pair(100.0, 1000.0)), len(compiled.buffer) // 2)
 """
 LOW = """
 from typing import NamedTuple
-from rlsvi_core.compiled import jit
+from rlsvi_core.runtime.compilation import jit
 N = 1
 class Pair(NamedTuple):
     left: float
@@ -29,7 +29,7 @@ def number():
 HIGH = """
 import low
 from low import Pair
-from rlsvi_core.compiled import jit
+from rlsvi_core.runtime.compilation import jit
 @jit
 def twice(pair):
     return 2 * low.number() + pair.left
@@ -98,9 +98,9 @@ def test_a_numba_whose_private_parts_have_moved_costs_time_and_nothing_else():
     code = (
         "from numba.core import caching, options\n"
         "del caching._CacheLocator, options.DefaultOptions._nrt\n"
-        "from rlsvi_core.compiled import INLINING, inlined\n"
-        "import sys; assert 'rlsvi_core.machine_code' not in sys.modules\n"
-        "print(inlined(lambda: 3)(), '_nrt' in INLINING)"
+        "from rlsvi_core.runtime.compilation import INLINE_OPTIONS, jit_inline\n"
+        "import sys; assert 'rlsvi_core.runtime.numba_cache' not in sys.modules\n"
+        "print(jit_inline(lambda: 3)(), '_nrt' in INLINE_OPTIONS)"
     )
     assert process(code) == ["3", "False"]
 
@@ -108,9 +108,9 @@ def test_a_numba_whose_private_parts_have_moved_costs_time_and_nothing_else():
 def test_a_person_at_a_terminal_hears_once_that_the_wait_is_for_the_compiler(tmp_path):
     """And not of what others compile."""
     code = (
-        "import numba, numpy\nfrom rlsvi_core.mdp import draw\n"
-        "from rlsvi_core.loop import highest\n"
-        "numba.njit(lambda: 1)()\nx = numpy.ones(1)\nhighest(x), draw(x, 0.5)"
+        "import numba, numpy\nfrom rlsvi_core.mdp import sample_index\n"
+        "from rlsvi_core.runtime.loop import max_value\n"
+        "numba.njit(lambda: 1)()\nx = numpy.ones(1)\nmax_value(x), sample_index(x, 0.5)"
     )
     ours, theirs = pytest.importorskip("pty").openpty()  # there is none on Windows
     environment = os.environ | {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}

@@ -99,24 +99,6 @@ def test_V_is_the_best_of_all_deterministic_policies(make_dyadic_mdp, seed, size
     assert np.array_equal(best, mdp.V)
 
 
-@given(seeds, tiny)
-def test_a_policy_is_optimal_iff_it_stays_in_the_mask(make_dyadic_mdp, seed, size):
-    mdp = make_dyadic_mdp(seed, *size)
-    h, s = np.indices((mdp.H, mdp.S))
-    for policy in all_policies(mdp):
-        optimal = np.array_equal(mdp.evaluate(policy), mdp.V)
-        assert optimal == mdp.optimal_actions[h, s, policy].all()
-
-
-@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
-def test_the_mask_forgives_rounding_but_no_real_gap_in_any_unit_of_rewards(unit):
-    R = unit * np.array([0.1 + 0.2, 0.3, 0.3 - 1e-9]).reshape(1, 1, 3, 1)
-    assert FiniteMDP(np.ones((1, 1, 3, 1)), R).optimal_actions.tolist() == [[[True, True, False]]]
-
-
-# --- evaluating a policy --------------------------------------------------------------------
-
-
 @given(seeds, st.sampled_from([(1, 3, 2), (2, 2, 2), (3, 2, 2)]))
 def test_evaluate_equals_the_sum_over_all_trajectories(make_mdp, seed, size):
     mdp = make_mdp(seed, *size)
@@ -141,7 +123,7 @@ def test_regret_weighs_the_starting_states():
     R = np.zeros_like(P)
     R[0, 0, 1], R[0, 1, 1] = 8, 16  # action 1 earns 8 in state 0 and 16 in state 1
     mdp = FiniteMDP(P, R, initial=[0.75, 0.25])
-    assert mdp.value == 10
+    assert mdp.optimal_value == 10
     assert mdp.regret(np.array([[0, 0]])) == 10
     assert mdp.regret(np.array([[0, 1]])) == 6
     assert mdp.regret(np.array([[1, 0]])) == 4
@@ -353,7 +335,7 @@ def test_what_values_were_computed_from_is_not_to_be_written_into():
         DirichletPrior.symmetric(2, 3, 2),
         Recommender.random(rng=1, N=3, J=2),
     )
-    names = "P R terminal initial Q V optimal_actions alpha_R alpha_P mean_R mean_P gamma beta"
+    names = "P R terminal initial Q V alpha_R alpha_P mean_R mean_P gamma beta"
     for record in (*records, copy.deepcopy(records[0]), pickle.loads(pickle.dumps(records[1]))):
         arrays = [getattr(record, name, None) for name in names.split()]
         arrays = [one for one in [*arrays, *getattr(record, "states", ())] if np.ndim(one)]

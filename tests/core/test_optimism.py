@@ -15,19 +15,19 @@ from rlsvi_core.optimism.balls import (
     Counterexample,
     Proof,
     Undecided,
+    certified_sign,
     decide,
-    exact,
-    root,
-    sharpen,
-    sign,
+    sqrt_ball,
+    to_ball_rational,
+    to_digits,
     x_log_x,
 )
 from rlsvi_core.optimism.order import (
     Beta,
     DirichletMean,
-    Finite,
+    FiniteDistribution,
     Normal,
-    compare,
+    compare_samples,
     estimate_gap,
     exact_gap,
     least_variance,
@@ -38,12 +38,12 @@ RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
 finite_laws = st.lists(
     st.tuples(st.integers(-6, 6), st.integers(1, 5)), min_size=1, max_size=5
-).map(lambda pairs: Finite(*zip(*pairs, strict=True)))
+).map(lambda pairs: FiniteDistribution(*zip(*pairs, strict=True)))
 
 
 def sharp(f, *args):
     """A law's answer, to fifteen digits."""
-    return float(sharpen(lambda: arb(f(*args))))
+    return float(to_digits(lambda: arb(f(*args))))
 
 
 def holds(ball, value):
@@ -91,14 +91,16 @@ def test_a_beta_has_nothing_outside_its_range():
     law = Beta(3, 1)
     assert law.tail(0) == law.tail(-0.5) == 1
     assert law.tail(1) == law.excess(1) == law.excess(1.5) == 0
-    assert law.excess(-0.5).overlaps(arb(exact(1.25)))
+    assert law.excess(-0.5).overlaps(arb(to_ball_rational(1.25)))
 
 
 @given(finite_laws, st.fractions(-8, 8, max_denominator=12))
 def test_finite_laws_answer_in_rationals(law, z):
     pairs = [(Fraction(v), Fraction(w)) for v, w in zip(law.values, law.weights, strict=True)]
     assert sum(w for _, w in pairs) == 1
-    assert law.excess(z) == exact(sum((w * max(v - z, 0) for v, w in pairs), Fraction(0)))
+    assert law.excess(z) == to_ball_rational(
+        sum((w * max(v - z, 0) for v, w in pairs), Fraction(0))
+    )
     assert law.mean == sum(w * v for v, w in pairs)
 
 
@@ -150,7 +152,7 @@ def test_the_gap_keeps_its_digits_eight_deviations_out():
     with mpmath.workdps(60):
         density = mpmath.exp(-32) / mpmath.sqrt(2 * mpmath.pi)
         below = density - 8 * mpmath.erfc(8 / mpmath.sqrt(2)) / 2  # E(−8 − X)⁺
-    got = float(exact_gap(Normal(0, 1), Finite([-0.5, 0.25], [1, 2]), -8.0))
+    got = float(exact_gap(Normal(0, 1), FiniteDistribution([-0.5, 0.25], [1, 2]), -8.0))
     assert got == pytest.approx(float(below), rel=1e-14)
 
 
@@ -193,7 +195,7 @@ def test_a_little_more_than_the_least_variance_is_enough_and_a_little_less_is_no
 PAIRS = [
     (Normal(0.4, 0.2), Beta(2, 3)),
     (Beta(0.5, 0.7), Normal(0.3, 0.05)),
-    (DirichletMean([2, 1, 0, 3], [0.0, 0.3, 1.0, 0.9]), Normal.matching(3, 2)),
+    (DirichletMean([2, 1, 0, 3], [0.0, 0.3, 1.0, 0.9]), Normal.matching_beta(3, 2)),
 ]
 
 
@@ -243,7 +245,7 @@ def test_true_optimism_is_refuted_no_more_often_than_stated():
         rng = np.random.default_rng(seed)
         x, y = rng.exponential(size=3000), rng.exponential(size=500)
         for places in missed:
-            outcome = compare(x, y, error=error, places=places)
+            outcome = compare_samples(x, y, error=error, places=places)
             assert outcome.refuted == (outcome.estimate < -outcome.band).any()
             missed[places] += bool((np.abs(outcome.estimate) > outcome.band).any())
     least, most = stats.binom.ppf(RATE, trials, error), stats.binom.isf(RATE, trials, error)
@@ -257,7 +259,7 @@ def test_a_planted_falsehood_is_refuted_where_it_is():
     mean = alpha / (alpha + beta)
     deviation = math.sqrt(mean * (1 - mean) / (alpha + beta + 1))
     y, noise = rng.beta(alpha, beta, n), rng.standard_normal(n)
-    found = compare(mean + deviation * noise, y, error=1e-3)
+    found = compare_samples(mean + deviation * noise, y, error=1e-3)
     assert found.refuted
     there = exact_gap(Normal(mean, deviation**2), Beta(alpha, beta), found.worst_z)
     assert there < 0
@@ -265,12 +267,14 @@ def test_a_planted_falsehood_is_refuted_where_it_is():
     assert (found.worst_z, found.gap) == (found.z[k], found.estimate[k])
     assert abs(found.gap - there) < found.band[k]
     assert found.shortfall == (found.band - found.estimate).max() > -found.gap
-    assert not compare(mean + noise / math.sqrt(alpha + beta), y).refuted  # the lemma's variance
+    assert not compare_samples(
+        mean + noise / math.sqrt(alpha + beta), y
+    ).refuted  # the lemma's variance
 
 
 def test_the_estimates_are_mean_hinges():
     x, y = np.arange(200.0), np.arange(300.0) * 2
-    outcome = compare(x, y)
+    outcome = compare_samples(x, y)
     for z, estimate in zip(outcome.z, outcome.estimate, strict=True):
         assert estimate == pytest.approx(np.maximum(x - z, 0).mean() - np.maximum(y - z, 0).mean())
     assert outcome.estimate[0] == pytest.approx(x.mean() - y.mean())
@@ -279,9 +283,9 @@ def test_the_estimates_are_mean_hinges():
 
 def test_constant_samples_compare():
     one, two = np.ones(200), np.full(200, 2.0)
-    assert compare(one, two).refuted
-    assert not compare(two, one).refuted
-    assert not compare(one, one).refuted
+    assert compare_samples(one, two).refuted
+    assert not compare_samples(two, one).refuted
+    assert not compare_samples(one, one).refuted
 
 
 # --- balls: points -----------------------------------------------------------------------------
@@ -289,9 +293,9 @@ def test_constant_samples_compare():
 
 @given(st.floats(-1e300, 1e300, allow_subnormal=True), st.fractions())
 def test_floats_fractions_and_rationals_are_taken_exactly(x, r):
-    assert Fraction(int(exact(x).p), int(exact(x).q)) == Fraction(x)
-    assert Fraction(int(exact(r).p), int(exact(r).q)) == r
-    assert exact(exact(r)) == exact(r)
+    assert Fraction(int(to_ball_rational(x).p), int(to_ball_rational(x).q)) == Fraction(x)
+    assert Fraction(int(to_ball_rational(r).p), int(to_ball_rational(r).q)) == r
+    assert to_ball_rational(to_ball_rational(r)) == to_ball_rational(r)
 
 
 def ball_of(low, high):
@@ -311,9 +315,9 @@ def test_x_log_x_and_root_enclose_their_values(one, other, share):
         square_root = mpmath.nstr(mpmath.sqrt(inside), 50)
     for edge in (low, 0.0):  # also from zero on
         assert holds(x_log_x(ball_of(edge, high)), log)
-        assert holds(root(ball_of(edge, high)), square_root)
+        assert holds(sqrt_ball(ball_of(edge, high)), square_root)
     assert holds(x_log_x(ball_of(0, high)), 0)
-    assert holds(root(ball_of(0, high)), 0)
+    assert holds(sqrt_ball(ball_of(0, high)), 0)
     if high < 1 / math.e:  # tight: from h log h to 0
         assert x_log_x(ball_of(0, high)) > arb(high) * arb(high).log() * 1.0001 - 1e-9
         assert x_log_x(ball_of(0, high)) < 1e-9
@@ -325,19 +329,19 @@ def test_sharpen_and_sign_see_through_cancellation(r, size):
 
     def value():
         big = (arb(10) ** size).sqrt() * arb(3).sqrt()
-        return big + arb(exact(r)) - big
+        return big + arb(to_ball_rational(r)) - big
 
-    ball = sharpen(value, 20)
-    assert holds(ball, exact(r))
+    ball = to_digits(value, 20)
+    assert holds(ball, to_ball_rational(r))
     assert ball.rel_accuracy_bits() >= 66
-    assert sign(value) == (1 if r > 0 else -1)
+    assert certified_sign(value) == (1 if r > 0 else -1)
 
 
 def test_a_zero_is_never_decided():
     with pytest.raises(Undecided, match="zero"):
-        sign(lambda: arb(2).sqrt() ** 2 - 2)
+        certified_sign(lambda: arb(2).sqrt() ** 2 - 2)
     with pytest.raises(Undecided, match="digits"):
-        sharpen(lambda: arb(2).sqrt() ** 2 - 2)
+        to_digits(lambda: arb(2).sqrt() ** 2 - 2)
 
 
 # --- balls: regions ----------------------------------------------------------------------------
@@ -346,7 +350,7 @@ def test_a_zero_is_never_decided():
 @given(st.fractions(-2, 2, max_denominator=64), st.integers(1, 40))
 def test_the_margin_bounds_the_smallest_value_from_below(centre, spare):
     smallest = spare / 64
-    outcome = decide(lambda x: (x - arb(exact(centre))) ** 2 + smallest, [(-3.0, 3.0)])
+    outcome = decide(lambda x: (x - arb(to_ball_rational(centre))) ** 2 + smallest, [(-3.0, 3.0)])
     assert isinstance(outcome, Proof)
     assert 0 < outcome.margin <= smallest * (1 + 1e-12)
 
@@ -354,11 +358,11 @@ def test_the_margin_bounds_the_smallest_value_from_below(centre, spare):
 @given(st.fractions(-2, 2, max_denominator=64), st.integers(1, 40))
 def test_a_false_inequality_ends_in_a_counterexample(centre, deep):
     def f(x):
-        return (x - arb(exact(centre))) ** 2 - arb(deep) / 4096
+        return (x - arb(to_ball_rational(centre))) ** 2 - arb(deep) / 4096
 
     outcome = decide(f, [(-3.0, 3.0)])
     assert isinstance(outcome, Counterexample)
-    value = (exact(outcome.point[0]) - exact(centre)) ** 2 - fmpq(deep, 4096)
+    value = (to_ball_rational(outcome.point[0]) - to_ball_rational(centre)) ** 2 - fmpq(deep, 4096)
     assert value < 0
     assert outcome.value == pytest.approx(int(value.p) / int(value.q))
 

@@ -38,7 +38,7 @@ def recursion(env, x=()):
 @pytest.mark.parametrize("beta", [False, True])
 def test_the_optimal_value_by_an_independent_recursion(N, J, beta):
     env = customers(3, N, J, beta=beta)
-    assert math.isclose(env.value, recursion(env), rel_tol=1e-13)
+    assert math.isclose(env.optimal_value, recursion(env), rel_tol=1e-13)
     assert np.allclose(env.evaluate(env.Q.argmax(axis=1)), env.V, rtol=0, atol=1e-14)
 
 
@@ -56,23 +56,23 @@ def test_a_policy_by_hand():
 def test_the_tie_rules_of_the_myopic_policy():
     env = customers(5, N=5, J=3)  # where product 0 is neither the best nor the worst to open with
     rules = "uniform", "lowest", "best", "worst"
-    value = {ties: env.evaluate(env.myopic(ties))[0] for ties in rules}
+    value = {ties: env.evaluate(env.myopic_policy(ties))[0] for ties in rules}
     by_opening = []
     for a in range(5):  # only the first product is a tie
-        policy = env.myopic("lowest")
+        policy = env.myopic_policy("lowest")
         policy[0] = np.eye(5)[a]
         by_opening.append(env.evaluate(policy)[0])
     assert math.isclose(value["best"], max(by_opening), rel_tol=1e-13)
     assert math.isclose(value["worst"], min(by_opening), rel_tol=1e-13)
     assert math.isclose(value["lowest"], by_opening[0], rel_tol=1e-13)
     assert math.isclose(value["uniform"], np.mean(by_opening), rel_tol=1e-13)
-    assert value["worst"] < value["uniform"] < value["best"] <= env.value
+    assert value["worst"] < value["uniform"] < value["best"] <= env.optimal_value
 
 
 def test_products_that_differ_by_more_than_rounding_do_not_tie():
     env = Recommender(np.zeros((3, 3)), 1, beta=[0.0, 1e-9, 1e-15])
-    assert (env.myopic()[0] == [0, 1, 0]).all()
-    assert (Recommender(np.zeros((2, 2)), 1, beta=[0.0, 1e-15]).myopic()[0] == 0.5).all()
+    assert (env.myopic_policy()[0] == [0, 1, 0]).all()
+    assert (Recommender(np.zeros((2, 2)), 1, beta=[0.0, 1e-15]).myopic_policy()[0] == 0.5).all()
 
 
 def test_random_instances_are_normal_with_deviation_c():

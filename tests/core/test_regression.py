@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rlsvi_core.regression import (
     GaussianPosterior,
     add_row,
-    factorise,
-    solve,
-    solve_transposed,
+    factorize_upper,
+    solve_upper,
+    solve_upper_transposed,
 )
 
 problems = st.tuples(
@@ -110,7 +110,9 @@ def test_noise_of_ones_own_and_the_residual():
     mean, z = posterior.mean, np.array([0.5, 1.0, -1.0])
     squares = ((b - A @ mean) ** 2).sum() + lam * sigma**2 * mean @ mean
     assert posterior.residual == pytest.approx(squares)
-    np.testing.assert_allclose(posterior.draw(z, 3.0) - mean, 1.5 * (posterior.draw(z) - mean))
+    np.testing.assert_allclose(
+        posterior.draw_with_noise(z, 3.0) - mean, 1.5 * (posterior.draw_with_noise(z) - mean)
+    )
 
 
 # --- accuracy -------------------------------------------------------------------------------
@@ -160,11 +162,11 @@ def test_triangular_solves_undo_triangular_products(seed, K):
     U = np.triu(rng.standard_normal((K, K)), 1) + np.diag(rng.uniform(1, 2, K))
     x = rng.standard_normal(K)
     below = U + np.tril(np.full((K, K), np.nan), -1)  # what lies below is never read
-    for solver, y in ((solve, U @ x), (solve_transposed, U.T @ x)):
+    for solver, y in ((solve_upper, U @ x), (solve_upper_transposed, U.T @ x)):
         solver(below, y)
         np.testing.assert_allclose(y, x, atol=1e-10)
     M = U.T @ U
-    factorise(M)
+    factorize_upper(M)
     np.testing.assert_allclose(np.triu(M), U, atol=1e-10)
 
 

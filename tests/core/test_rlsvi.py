@@ -33,7 +33,7 @@ from rlsvi_core import (
 )
 from rlsvi_core.algorithms import algorithm_1
 from rlsvi_core.learners.appendix_f import incremental
-from rlsvi_core.loop import action_probabilities
+from rlsvi_core.runtime.loop import fill_action_probabilities
 
 pytestmark = pytest.mark.filterwarnings("ignore:lam is suggested")
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
@@ -48,7 +48,7 @@ OPTIONS = Options()
 def textbook(log, H, theta, mean, rng, sigma, *, gamma, value_range=None, options=OPTIONS):
     """Algorithms 1, 3 and 7 after the steps in the log, each (period, Φ(s, a), r, rows of what may
     follow); the mean if ``rng`` is None. From the weights of the episode before, without H."""
-    low, high = value_range if value_range and options.truncate else (-math.inf, math.inf)
+    low, high = value_range or (-math.inf, math.inf)
     theta, mean, K = theta.copy(), mean.copy(), theta.shape[1]
     z = None
     after = np.zeros(K) if H is not None else theta[0]
@@ -130,9 +130,9 @@ def test_with_hardly_any_ridge_lsvi_finds_the_optimal_values(name):
     np.testing.assert_allclose(agent.Q[reached], mdp.Q[reached], atol=1e-6)
     assert agent.evaluate(mdp, 5, 4).max() <= mdp.V[0].max() + 1e-9
     run = agent.learn(mdp, 1, 5, exact=True)
-    assert run.expected[0] < mdp.value  # it still dithers
+    assert run.expected[0] < mdp.optimal_value  # it still dithers
     agent.epsilon = 0.0
-    assert agent.learn(mdp, 1, 6, exact=True).expected[0] == pytest.approx(mdp.value)
+    assert agent.learn(mdp, 1, 6, exact=True).expected[0] == pytest.approx(mdp.optimal_value)
 
 
 @pytest.mark.parametrize("door", [lsvi, bootstrap])
@@ -149,7 +149,7 @@ def test_without_a_horizon_the_optimal_values_are_found_too(door):
     np.testing.assert_allclose(found, mdp.Q, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["sums", "rows", "counts", "outcomes", "weighted"])
+@pytest.mark.parametrize("name", ["sums", "rows", "counts", "outcomes"])
 def test_without_a_horizon_the_mean_is_a_function_of_the_data(name):
     """Not of the seed, nor of how often it was planned; it looks 100 steps ahead."""
     table = np.eye(6).reshape(3, 2, 6)
@@ -158,7 +158,6 @@ def test_without_a_horizon_the_mean_is_a_function_of_the_data(name):
         "rows": (rlsvi, lambda s: table[s]),
         "counts": (rlsvi, features.OneHot(None, 3, 2)),
         "outcomes": (bootstrap, features.OneHot(None, 3, 2)),
-        "weighted": (bootstrap, lambda s: table[s]),
     }[name]
     found = []
     for seed, plans in ((1, 0), (2, 1), (3, 4)):
@@ -342,7 +341,7 @@ values = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=6)
 
 def law(q, epsilon=0.0, eta=0.0):
     out = np.full(len(q), np.nan)
-    action_probabilities(np.array(q, dtype=float), epsilon, eta, out)
+    fill_action_probabilities(np.array(q, dtype=float), epsilon, eta, out)
     return out
 
 
@@ -393,8 +392,8 @@ def test_every_step_uses_a_fixed_number_of_draws(make_mdp):
 def test_learning_on_the_chain_reaches_the_optimal_policy():
     mdp = chain(10)
     run = rlsvi(features.coherent(mdp.Q, 5, 1), rng=2).learn(mdp, 1500, 3, exact=True)
-    assert np.mean(mdp.value - run.expected[-500:] < 1e-12) > 0.95
-    assert np.mean(mdp.value - run.expected[:5] > 1e-12) > 0.5
+    assert np.mean(mdp.optimal_value - run.expected[-500:] < 1e-12) > 0.95
+    assert np.mean(mdp.optimal_value - run.expected[:5] > 1e-12) > 0.5
     assert np.isnan(rlsvi(features.tabular(mdp), rng=2).learn(mdp, 5, 3).expected).all()
 
 
@@ -422,7 +421,7 @@ GETTERS = {
     "repr": repr,
 } | {
     name: lambda agent, name=name: getattr(agent, name)
-    for name in ("H", "episode", "transitions", "run")
+    for name in ("H", "episode", "n_transitions", "last_run")
 }
 LOOKED_AT = {
     "sums": lambda: rlsvi(RANDOM[0], gamma=0.5, value_range=(-9, 9), rng=1),
@@ -684,10 +683,10 @@ near.row = np.zeros(6)
 
 def test_an_environment_and_features_of_ones_own():
     """That use their arrays again, with masks, and an end that is not the clock's."""
-    agent = rlsvi(features.PerAction(near, 2), value_range=(0, 1), gamma=0.9, rng=1)
+    agent = rlsvi(features.PerActionFeatures(near, 2), value_range=(0, 1), gamma=0.9, rng=1)
     run = agent.learn(Corridor(), 40, rng=2, limit=50)
     assert run.length[-10:].tolist() == [5] * 10
-    assert (run.opening == 1).all()
+    assert (run.first_action == 1).all()
     assert agent.mean_values(0, [0.4])[1] == pytest.approx(1, abs=0.01)
     assert agent.mean_values(0, [0.0])[1] == pytest.approx(0.9**4, abs=0.02)
     assert agent.evaluate(Corridor(), 3, rng=3, limit=50).tolist() == [1, 1, 1]
@@ -717,7 +716,7 @@ def test_a_step_may_write_into_the_state_that_it_is_given():
     """And is never asked what is allowed beyond the last period."""
 
     def learned(writes):
-        agent = rlsvi(features.PerAction(near, 2), value_range=(0, 1), gamma=0.9, rng=1)
+        agent = rlsvi(features.PerActionFeatures(near, 2), value_range=(0, 1), gamma=0.9, rng=1)
         run = agent.learn(Walk(writes), 30, rng=2)
         return run, agent.mean_values(0, [0.2]), agent.evaluate(Walk(writes), 3, rng=3)
 
@@ -765,10 +764,10 @@ class Arms:
 def test_a_learner_of_ones_own_is_as_good_as_ours():
     agent = Agent(Means(), rng=1)
     run = agent.learn(Arms(), 500, rng=2)
-    assert run.opening[-100:].mean() > 0.9
-    assert run.furthest.tolist() == [-1] * 500
+    assert run.first_action[-100:].mean() > 0.9
+    assert run.max_state.tolist() == [-1] * 500
     assert agent.greedy(0, "here") == 1
-    assert agent.transitions == 500
+    assert agent.n_transitions == 500
     assert agent.evaluate(Arms(), 100, rng=3).mean() > 0.5
     with pytest.raises(NotImplementedError, match="table of states"):
         agent.Q  # noqa: B018
@@ -833,7 +832,7 @@ def test_the_first_mean_in_compiled_code_settles(gamma):
     for env in (mdp, Steps()):
         agent = lsvi(features.OneHot(None, 1, 1), 1e-9, gamma=gamma, rng=1)
         agent.observe(0, 0, 0, 1.0, 0)
-        found.append(agent.learn(env, 1, 2, limit=3).claimed[0])
+        found.append(agent.learn(env, 1, 2, limit=3).predicted_value[0])
     np.testing.assert_allclose(found, 1 / (1 - gamma), rtol=1e-4)
     assert found[0] == found[1]
 

@@ -25,7 +25,7 @@ from reference import Reference
 from worlds import copied, same, short_means  # noqa: F401
 
 from rlsvi_core import Agent, FiniteMDP, Options, bootstrap, features, lsvi, rlsvi
-from rlsvi_core.learners.appendix_f import Continual, incremental
+from rlsvi_core.learners.appendix_f import ContinualLearner, incremental
 
 H, S, A = 3, 5, 4
 RANDOM = np.random.default_rng(1)
@@ -75,11 +75,10 @@ KINDS = {
     "outcomes": Kind(partial(bootstrap, TABLE, kappa=0.3, gamma=0.9, **CUT), slow=False),
     "outcomes, one-hot": Kind(partial(bootstrap, ONE_HOT, **CUT), True, False),
     "outcomes, no H": Kind(partial(bootstrap, TIMELESS, gamma=0.8, **CUT), True, False),
-    "weighted": Kind(
-        partial(bootstrap, line, gamma=0.5, options=Options(window=7), **CUT), True, False
-    ),
     "incremental": Kind(partial(incremental, TABLE, nu=0.1, prior="kept", **NOISE), slow=False),
-    "continual": Kind(lambda: Agent(Continual(TABLE[0], 0.3, 0.9), redraw=2, rng=1), slow=False),
+    "continual": Kind(
+        lambda: Agent(ContinualLearner(TABLE[0], 0.3, 0.9), redraw=2, rng=1), slow=False
+    ),
 }
 SPOILED = {
     "h": [-1, "x", None],
@@ -109,7 +108,7 @@ def essence(agent):
     agent = copy.deepcopy(agent)
     learner = agent.learner
     if hasattr(learner, "record"):
-        learner.take_in()
+        learner.flush_queue()
         record = {k: v for k, v in learner.record._asdict().items() if k not in SCRATCH}
         if "seen" in record:
             used = record["seen"].used[0]
@@ -117,8 +116,8 @@ def essence(agent):
             seen = record["seen"]
             record["seen"] = seen._replace(**{n: getattr(seen, n)[:used] for n in nodes})
         learner.record = record
-    elif hasattr(learner, "take_in"):
-        learner.take_in()
+    elif hasattr(learner, "flush_queue"):
+        learner.flush_queue()
         learner.kept = [(kept.columns, kept.gram, kept.c) for kept in learner.kept]
     state = agent.__getstate__() | vars(learner)
     return {
@@ -147,8 +146,10 @@ class Sequence(RuleBasedStateMachine):
         )
         assert same(answer, plain)
         if self.slow and method == "learn":
-            np.testing.assert_allclose(answer.claimed, slow.claimed, rtol=1e-6, atol=1e-8)
-            slow = slow._replace(claimed=answer.claimed)
+            np.testing.assert_allclose(
+                answer.predicted_value, slow.predicted_value, rtol=1e-6, atol=1e-8
+            )
+            slow = slow._replace(predicted_value=answer.predicted_value)
         assert not self.slow or same(answer, slow)
         return answer
 
@@ -237,7 +238,7 @@ class Sequence(RuleBasedStateMachine):
 
     @invariant()
     def every_transition_is_counted(self):
-        assert self.agent.transitions == self.seen
+        assert self.agent.n_transitions == self.seen
 
 
 @pytest.mark.filterwarnings("ignore:plan", "ignore:agent and environment")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import plain_tetris as plain
-from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
+from rlsvi_core.envs.tetris import RULES, Tetris, fill_placements, place_and_clear
 
 BOARDS = {
     (10, 20, "IJLOSTZ"): 25,
@@ -27,12 +27,12 @@ def placed(game, spot):
 
 def compiled_outcomes(game, rows, piece):
     """The same table as ``plain.outcomes``, from the compiled form."""
-    X, over, where = game.buffers()
-    n = placements(game.model, rows, game.pieces.index(piece), X, over, where)
+    X, over, where = game.placement_buffers()
+    n = fill_placements(game.model, rows, game.pieces.index(piece), X, over, where)
     found = {}
     for a in range(n):
         after = rows.copy()
-        cleared = place(game.model, after, *where[a])
+        cleared = place_and_clear(game.model, after, *where[a])
         assert cleared == X[-1, a]
         squares_after = squares(after, game.width)
         found[placed(game, where[a])] = squares_after, X[:-1, a].tolist(), cleared, bool(over[a])
@@ -104,10 +104,10 @@ def test_the_rules_part_where_the_stack_reaches_the_top():
     ):
         for rule in RULES:
             game = Tetris(5, height, "I", rule)
-            X, over, where = game.buffers()
+            X, over, where = game.placement_buffers()
             rows = np.zeros(height + 4, np.int64)
             rows[:3] = 0b01111
-            n = placements(game.model, rows, 0, X, over, where)
+            n = fill_placements(game.model, rows, 0, X, over, where)
             upright = [
                 a for a in range(n) if game.model.size[where[a, 0], 0] == 1 and where[a, 1] == 0
             ]

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from rlsvi_core import Options, features, learner, lsvi, rlsvi
+from rlsvi_core import Options, features, lsvi, rlsvi
 from rlsvi_core.features import boxes
+from rlsvi_core.learners import base
 
 H, S, A = 3, 5, 2
 LAM, SIGMA = 0.5, 0.3
@@ -43,7 +44,6 @@ ANY = {
     "discounted": {"gamma": 0.7},
     "bandit": {"gamma": 0.0},
     "cut": {"gamma": 0.8, "value_range": (0.3, 0.9)},
-    "range, not cut": {"value_range": (-0.3, 0.4), "options": Options(truncate=False)},
     "window": {"options": Options(window=20)},
     "prior first": {"options": Options(first="prior")},
 }
@@ -113,7 +113,7 @@ def episode(rng, masks=False):
 @pytest.fixture(autouse=True)
 def short_means(monkeypatch):
     """Twelve sweeps for a mean without a horizon, because the reference takes long for 1000."""
-    monkeypatch.setattr(learner, "most_sweeps", lambda gamma: 12)
+    monkeypatch.setattr(base, "max_sweeps", lambda gamma: 12)
     warnings.filterwarnings("ignore", "the mean has not settled")
 
 

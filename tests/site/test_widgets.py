@@ -20,15 +20,15 @@ from book._ext.customers import made
 from book._ext.customers import read as written
 from rlsvi_core import Agent, Options, chain, features
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_core.envs.tetris import RULES, Tetris, place, placements
-from rlsvi_core.learner import Problem, Weights
-from rlsvi_core.learners.bootstrap import Draw, Weighted
+from rlsvi_core.envs.tetris import RULES, Tetris, fill_placements, place_and_clear
+from rlsvi_core.learners.base import RegressionProblem, Weights
+from rlsvi_core.learners.bayesian_bootstrap import BootstrapWeights, spanning_inverse
 from rlsvi_core.optimism import Beta, Normal, certify_crossings
-from rlsvi_study.conjecture.toll import looked_at
+from rlsvi_study.conjecture.toll import proof_episodes
+from rlsvi_study.counterexamples import toll
 from rlsvi_study.judging import verdicts
 from rlsvi_study.lemmas.printed_lines import count_crossings
-from rlsvi_study.regret.optimism import one_period_gap
-from rlsvi_study.traps import toll
+from rlsvi_study.regret.sampled_optimism import one_period_gap
 from tests.core.reference import Reference
 
 STATIC = ROOT / "book/_static"
@@ -90,7 +90,9 @@ class Dealt(Reference):
 
 
 def printed(Phi, rng, lam=1.0, sigma=0.1, *, targets="sample", first="uniform", **acting):
-    learner = Dealt(Problem(features.Table(Phi), lam, sigma, options=Options(first=first)))
+    learner = Dealt(
+        RegressionProblem(features.FeatureTable(Phi), lam, sigma, options=Options(first=first))
+    )
     learner.targets = targets
     return Agent(learner, rng=rng, **acting)
 
@@ -150,7 +152,7 @@ def test_the_chain_is_the_papers(scripts, N):
     there = scripts.evaluate("N => RLSVI.chain(N)", N)
     mdp = chain(N)
     assert np.allclose(there["Q"], mdp.Q, rtol=1e-13, atol=0)
-    assert math.isclose(there["wait"], 2 ** (N - 1) / mdp.value, rel_tol=1e-12)
+    assert math.isclose(there["wait"], 2 ** (N - 1) / mdp.optimal_value, rel_tol=1e-12)
 
 
 def test_random_features_span_the_constant_and_the_values(scripts):
@@ -224,7 +226,7 @@ def test_crossings_are_the_certified_ones(scripts):
         seen.add(wanted)
     assert {(0, 1), (1, 1), (2, 1), (3, 1), (2, 3)} <= seen
     for case, (densities, functions, _) in list(zip(cases, there, strict=True))[::12]:
-        certified = certify_crossings(Normal.matching(*case), Beta(*case))
+        certified = certify_crossings(Normal.matching_beta(*case), Beta(*case))
         for ours, theirs in ((densities, certified.density), (functions, certified.cdf)):
             assert np.allclose(ours, [float(c.logit) for c in theirs], rtol=1e-6, atol=1e-6)
 
@@ -232,14 +234,14 @@ def test_crossings_are_the_certified_ones(scripts):
 def played(rule, weights, pieces):
     """Tetris by the library: orientation, column, row and score of each placement, and the end."""
     game, score, moves = Tetris(rule=rule), 0, []
-    (X, over, where), rows = game.buffers(), np.zeros_like(game.rows)
+    (X, over, where), rows = game.placement_buffers(), np.zeros_like(game.rows)
     for piece in pieces:
-        n = placements(game.model, rows, piece, X, over, where)
+        n = fill_placements(game.model, rows, piece, X, over, where)
         if n == 0:
             return moves, True
         a = (np.array(weights) @ X[:, :n].astype(np.int64)).argmax()
         o, c, y = map(int, where[a])
-        score += place(game.model, rows, o, c, y)
+        score += place_and_clear(game.model, rows, o, c, y)
         moves.append([o - int(game.model.first[piece]), c, y, score])
         if over[a]:
             return moves, True
@@ -258,11 +260,11 @@ def policies():
 def test_every_placement_and_feature_is_pythons(scripts, rule):
     """On boards as no good player leaves them: random placements, to the end."""
     game, rng = Tetris(rule=rule), np.random.default_rng(1)
-    X, over, where = game.buffers()
+    X, over, where = game.placement_buffers()
     boards, wanted = [], []
     for _ in range(3):
         rows = np.zeros_like(game.rows)
-        while n := placements(game.model, rows, piece := int(rng.integers(7)), X, over, where):
+        while n := fill_placements(game.model, rows, piece := int(rng.integers(7)), X, over, where):
             boards.append([piece, rows.tolist()])
             first = int(game.model.first[piece])
             wanted.append(
@@ -272,7 +274,7 @@ def test_every_placement_and_feature_is_pythons(scripts, rule):
                 ]
             )
             a = rng.integers(n)
-            place(game.model, rows, *where[a])
+            place_and_clear(game.model, rows, *where[a])
             if over[a]:
                 break
     assert (
@@ -291,6 +293,25 @@ def test_every_placement_and_feature_is_pythons(scripts, rule):
 GATE, SIDE, LEAP = 0, 1, 1  # the dead are where the gate was, the living at the side
 
 
+class Weighted(Reference):
+    """The bootstrap with a single feature, which is handed its weights by ``draw_weights``."""
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self.inverse = [spanning_inverse(rows.reshape(-1, 1)) for rows in problem.features.Phi]
+
+    def draw_noise(self, rng):
+        return self.draw_weights()
+
+    def solve(self, h, after, draw):
+        A, b = self.regression_problem(h, after)
+        c = (A @ self.inverse[h])[:, 0]
+        _, low, high = self.problem.targets
+        imagined = draw.visits * (low + (high - low) * draw.share)
+        v = (draw.data @ (c * b) + imagined) / (draw.data @ c**2 + draw.visits)
+        return self.inverse[h] @ v, self.inverse[h] @ v
+
+
 class AtTheToll:
     """The library's agents at the toll, as printed, all with the same data: RLSVI, whose first episode
     is drawn from the prior, and whose V_h can be cut to ±(H − h); and the bootstrap. A draw is a
@@ -298,10 +319,13 @@ class AtTheToll:
     share of these that brought the largest value."""
 
     def __init__(self, H, uniforms):
-        self.mdp, Phi = toll(H, looked_at(H))
+        self.mdp, Phi = toll(H, proof_episodes(H))
         self.rlsvi = printed(Phi, 0, sigma=1.0, first="prior")
-        problem = Problem(features.Table(Phi), 1.0, 1.0, low=-H, high=H)
-        self.bootstrap = Agent(Weighted(problem, 0.01), rng=0)
+        options = Options(first="prior")  # there are imagined visits before any data
+        problem = RegressionProblem(
+            features.FeatureTable(Phi), 1.0, 1.0, low=-H, high=H, options=options
+        )
+        self.bootstrap = Agent(Weighted(problem), rng=0)
         self.H, self.uniforms, self.leaps, self.name = H, uniforms, 0, "printed"
 
     @property
@@ -333,7 +357,7 @@ class AtTheToll:
         learner.problem, agent.fitted = as_printed, Weights(theta)
 
     def episode(self):
-        s = SIDE if next(self.uniforms) < 1 / looked_at(self.H) else GATE
+        s = SIDE if next(self.uniforms) < 1 / proof_episodes(self.H) else GATE
         for h in range(self.H):
             a = int(self.agent.values(h, s).argmax())
             self.leaps += s == GATE and h == 0 and a == LEAP
@@ -355,14 +379,14 @@ def weights_of_data(phi, draw):
     data = np.zeros(len(phi))
     for size, weight in ((16, large), (1, small)):
         data[phi == size] = weight / max(1, (phi == size).sum())
-    return Draw(data, np.array([visits]), np.array([share]))
+    return BootstrapWeights(data, np.array([visits]), np.array([share]))
 
 
 @pytest.mark.parametrize("name", ["printed", "truncated", "weights"])
 @pytest.mark.parametrize("H", [7, 11])
 def test_at_the_toll_the_same_draws_give_the_same_weights(scripts, H, name):
     episodes, rng = 60, np.random.default_rng(H)
-    uniforms = rng.uniform(0, 15 / looked_at(H), episodes)  # so one in 15 starts at the side
+    uniforms = rng.uniform(0, 15 / proof_episodes(H), episodes)  # so one in 15 starts at the side
     first, *there = scripts.evaluate(
         """({H, name, uniforms}) => {
       let i = 0;
@@ -495,7 +519,7 @@ def test_the_race_of_the_start_page_says_how_long_coins_take_and_plays(widget):
     """To the last digit, and in years at its speed."""
     one = widget("index", "[data-widget=race][data-ready]")
     assert one.get_attribute("data-episodes") == "0"
-    wait = 2**49 / chain(50).value
+    wait = 2**49 / chain(50).optimal_value
     done, mean, years, speed = numbers(one.locator(".wait"))
     assert (done, speed) == (0, 50)
     assert math.isclose(mean, wait, rel_tol=1e-13)
@@ -576,9 +600,9 @@ def test_a_customer_is_served_as_python_would(widget):
     learned = np.where(x == 0, q, -np.inf).argmax(axis=1)
     one = widget("06d-recommender")
     for key, value in (
-        ("myopic", customers.evaluate(customers.myopic())[0]),
+        ("myopic", customers.evaluate(customers.myopic_policy())[0]),
         ("learned", customers.evaluate(learned)[0]),
-        ("optimal", customers.value),
+        ("optimal", customers.optimal_value),
     ):
         assert math.isclose(plain(reading(one, key)), value, abs_tol=0.0051)
     one.get_by_role("checkbox").check()
@@ -587,13 +611,13 @@ def test_a_customer_is_served_as_python_would(widget):
     for u in uniforms(one.page, 1, customers.J):
         shown = [card.inner_text().split("\n") for card in cards.all()]
         for a in np.flatnonzero(x[s] == 0):
-            assert abs(float(shown[a][1]) - customers.P[s, a]) <= 0.00501
+            assert abs(float(shown[a][1]) - customers.like_probabilities[s, a]) <= 0.00501
             assert ("optimal" in shown[a][-1]) == (a == customers.Q[s].argmax())
             assert ("learned" in shown[a][-1]) == (a == learned[s])
         a = int(np.flatnonzero(x[s] == 0)[1])
         cards.nth(a).press("Enter")
         lost += customers.V[s] - customers.Q[s, a]
-        liked = u < customers.P[s, a]
+        liked = u < customers.like_probabilities[s, a]
         total += liked
         s = following[s, a, int(liked)]
         assert math.isclose(float(one.get_attribute("data-lost")), lost, abs_tol=1e-6)
@@ -604,7 +628,7 @@ def test_a_customer_is_served_as_python_would(widget):
 def test_claims_are_found_by_a_word_and_a_choice_which_the_address_keeps(widget):
     page = widget("verdicts", "#claims").page
     rows = page.locator("#claims tbody tr:visible")
-    claims = {id: one for id, one in verdicts.stored().items() if not one.part_of}
+    claims = {id: one for id, one in verdicts.load_verdicts().items() if not one.part_of}
 
     def shown():
         return {row.get_attribute("id") for row in rows.all()}

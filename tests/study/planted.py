@@ -21,17 +21,24 @@ from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import claims as chain
 from rlsvi_study.chain import dithering
 from rlsvi_study.conjecture import claims as conjecture
-from rlsvi_study.engine import Tables
+from rlsvi_study.engine import StoredTables
 from rlsvi_study.extensions import claims as extensions
 from rlsvi_study.judging import algebra, evidence
 from rlsvi_study.lemmas import printed_lines, single_crossing
 from rlsvi_study.recommender import claims as recommender
-from rlsvi_study.regret import bias, lemma2, lower_bounds, optimism, shrunk_model, upper_bound
+from rlsvi_study.regret import (
+    bias,
+    lemma2,
+    lower_bounds,
+    sampled_optimism,
+    shrunk_model,
+    upper_bound,
+)
 from rlsvi_study.regret import claims as regret
 
 # --------------------------------------------------------------------- tables
 
-STORED = Tables(EXPERIMENTS)
+STORED = StoredTables(EXPERIMENTS)
 
 
 class Changed(dict):
@@ -176,12 +183,15 @@ def _shifted(by):
 
 ALGEBRA = {  # what is told instead of evidence.py's and balls.py's answers
     "sides differ": {
-        "same": lambda same: lambda left, right: same(left + Rational(1, 7), right),
-        "positive_coefficients": lambda right: lambda term, *of: right(-term, *of),
+        "expressions_equal": lambda same: lambda left, right: same(left + Rational(1, 7), right),
+        "has_positive_coefficients": lambda right: lambda term, *of: right(-term, *of),
         "decide": _shifted(-10),
-        "sharpen": lambda right: lambda f, digits=15: arb(0),
+        "to_digits": lambda right: lambda f, digits=15: arb(0),
     },
-    "sides agree": {"same": lambda same: lambda left, right: True, "decide": _shifted(10)},
+    "sides agree": {
+        "expressions_equal": lambda same: lambda left, right: True,
+        "decide": _shifted(10),
+    },
 }
 
 
@@ -227,18 +237,23 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (chain, "bandit_regret", lambda _: lambda sigma: np.full(400, 0.01), "C.small-sigma"),
     (
         regret,
-        "rlsvi",
+        "theorem1_agent",
         lambda right: lambda Phi, lam, sigma, **rest: right(Phi, lam, 2 * sigma, **rest),
         "5.closed-form",
     ),
     (DirichletPrior, "posterior", lambda right: lambda prior, counts: prior, "5.posterior-means"),
     (
-        optimism,
+        sampled_optimism,
         "check_optimism",
         lambda _: lambda *given, **how: {"Q": Fake(refuted=True, shortfall=1.0)},
         "5.lemma2",
     ),
-    (bias, "largest", lambda right: lambda prior, n, *given: bias.printed(prior, n), "5.bias-size"),
+    (
+        bias,
+        "largest_terms",
+        lambda right: lambda prior, n, *given: bias.printed_sizes(prior, n),
+        "5.bias-size",
+    ),
     (
         regret,
         "BASE",
@@ -246,24 +261,29 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         "5.violations",
     ),
     (
-        optimism,
+        sampled_optimism,
         "one_period_gap",
         lambda right: (
             lambda alpha, low, high, lam, sigma, z: right(alpha, low, high, lam, 0.1 * sigma, z)
         ),
         "5.sigma",
     ),
-    (upper_bound, "has_the_rate", lambda _: lambda: False, "5.theorem1"),
-    (optimism, "sample_Q", lambda right: lambda *given: -abs(right(*given)), "5.bias-sign"),
-    (shrunk_model, "moment", lambda right: lambda *given: right(*given) / 2, "5.mean-mdp"),
+    (upper_bound, "check_rate", lambda _: lambda: False, "5.theorem1"),
+    (sampled_optimism, "sample_Q", lambda right: lambda *given: -abs(right(*given)), "5.bias-sign"),
+    (
+        shrunk_model,
+        "dirichlet_moment",
+        lambda right: lambda *given: right(*given) / 2,
+        "5.mean-mdp",
+    ),
     (
         lower_bounds,
-        "second_from",
+        "part_b_bound",
         lambda right: lambda H, *rest: right(H, *rest)._replace(regret=H**3.0),
         "5.last-line",
     ),
     (regret, "SEEN", lambda _: (0, 1), "5.empirical-mean"),
-    (lemma2, "optimistic", lambda _: lambda X, Y: False, "5.marginals-control-the-maximum"),
+    (lemma2, "is_optimistic", lambda _: lambda X, Y: False, "5.marginals-control-the-maximum"),
     (
         printed_lines,
         "certify_crossings",
@@ -276,29 +296,44 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         lambda right: lambda *pair: right(*pair)._replace(density=right(*pair).density[:1]),
         "G.densities-cross-twice",
     ),
-    (printed_lines.Pair, "turning_points", lambda _: lambda pair: [], "G.special-no-root"),
+    (
+        printed_lines.NormalBetaPair,
+        "turning_points",
+        lambda _: lambda pair: [],
+        "G.special-no-root",
+    ),
     (
         conjecture,
-        "is_instance",
+        "meets_hypotheses",
         lambda _: lambda *world: False,
         "B.conjecture-printed B.conjecture-meant",
     ),
     (
         recommender,
-        "instance",
+        "random_customers",
         lambda right: lambda seed: Recommender(right(seed).gamma, 5, beta=np.linspace(-1, 1, 10)),
         "6.3.bernoulli",
     ),
     (
         extensions,
-        "PrintedIncremental",
+        "PrintedIncrementalLearner",
         lambda right: lambda Phi, nu: right(np.concatenate([Phi, Phi], axis=-1), nu=nu),
         "F.cost",
     ),
-    (extensions, "printed", lambda _: lambda gamma: gamma, "F.marginal"),
+    (extensions, "printed_rho", lambda _: lambda gamma: gamma, "F.marginal"),
     (extensions, "DISCOUNTS", lambda _: (0.1, 0.2, 0.3), "F.autocorrelation"),
-    (regret.regret, "BOUND", lambda powers: powers | {"S": 1.0}, "5.optimistic-algorithms"),
-    (regret.regret, "BOUND", lambda powers: powers | {"H": 2.5}, "5.optimistic-algorithms"),
+    (
+        regret.regret,
+        "BOUND_EXPONENTS",
+        lambda powers: powers | {"S": 1.0},
+        "5.optimistic-algorithms",
+    ),
+    (
+        regret.regret,
+        "BOUND_EXPONENTS",
+        lambda powers: powers | {"H": 2.5},
+        "5.optimistic-algorithms",
+    ),
     (chain, "arrival_probability", lambda _: lambda N: 8e-16, "6.1.dithering"),  # the median's
 ]
 

@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 from rlsvi_study import catalogue
-from rlsvi_study.engine import Tables
+from rlsvi_study.engine import StoredTables
 from rlsvi_study.judging import verdicts
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
-from rlsvi_study.judging.register import settle
-from rlsvi_study.tetris.runs import RULES
+from rlsvi_study.judging.register import run_judge
+from rlsvi_study.tetris.experiments import RULE_TABLES
 
-REGISTER = catalogue.claims()
-STORED = Tables(catalogue.EXPERIMENTS)
-STANDS = verdicts.stored()
+REGISTER = catalogue.load_claims()
+STORED = StoredTables(catalogue.EXPERIMENTS)
+STANDS = verdicts.load_verdicts()
 ORDER = [FAILS, DEPENDS, HOLDS]
 RATES = ["regret", "expected_regret"]
 
@@ -293,8 +293,8 @@ def test_better_never_lowers_a_verdict(id, name, better):
     longer fit, are left out."""
     one, tables = REGISTER[id], ChainMap({name: better(STORED[name])}, STORED)
     judge = functools.partial(one.judge, tables)
-    now = settle(dataclasses.replace(one, judge=judge, found="", evidence=""))
+    now = run_judge(dataclasses.replace(one, judge=judge, found="", evidence=""))
     assert ORDER.index(now.verdict) >= ORDER.index(one.verdict)
-    for rule in RULES.keys() & STANDS[id].numbers.get("by", {}).keys():
+    for rule in RULE_TABLES.keys() & STANDS[id].numbers.get("by", {}).keys():
         then = STANDS[id].numbers["by"][rule]
         assert ORDER.index(now.numbers["by"][rule]) >= ORDER.index(then), rule

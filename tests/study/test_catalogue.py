@@ -20,7 +20,7 @@ def test_a_topic_runs_and_draws_what_it_says_and_nothing_else():
     for topic, has in TOPICS.items():
         if not has.tables:
             continue
-        runs = catalogue._module(f"{topic}.runs")
+        runs = catalogue._import_module(f"{topic}.experiments")
         assert set(runs.EXPERIMENTS) == set(has.tables)
         assert all(one.name == name for name, one in runs.EXPERIMENTS.items())
         for one in runs.EXPERIMENTS.values():
@@ -30,7 +30,7 @@ def test_a_topic_runs_and_draws_what_it_says_and_nothing_else():
 
 
 def test_a_topic_judges_the_sections_that_it_says_and_no_other():
-    every = catalogue.claims().values()
+    every = catalogue.load_claims().values()
     for topic, has in TOPICS.items():
         home = f"rlsvi_study.{topic}."
         assert {one.section for one in every if one.judge.__module__.startswith(home)} == {
@@ -44,7 +44,7 @@ def test_a_claim_is_judged_without_the_topics_of_other_sections():
         """
 import sys
 from rlsvi_study import catalogue
-print(*{one.section for one in catalogue.claims(["6.3"]).values()})
+print(*{one.section for one in catalogue.load_claims(["6.3"]).values()})
 print(*(name for name in sys.modules if name.endswith(".claims")))
 """,
     )
@@ -66,7 +66,7 @@ print(*(name for name in sys.modules if name.split(".")[1:2] and name.split(".")
 """,
     )
     modules = {name for name in done.stdout.split() if name.count(".") > 1}
-    assert modules == {"rlsvi_study.chain.runs"}
+    assert modules == {"rlsvi_study.chain.experiments"}
 
 
 def test_list_shows_experiments_figures_and_claims(capsys):

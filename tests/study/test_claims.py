@@ -17,12 +17,19 @@ from rlsvi_study import catalogue
 from rlsvi_study.cli import main
 from rlsvi_study.judging import register as claims
 from rlsvi_study.judging import verdicts
-from rlsvi_study.judging.outcomes import FAILS, HOLDS, MISPRINT, VERDICTS, Judged, slip
+from rlsvi_study.judging.outcomes import (
+    FAILS,
+    HOLDS,
+    MISPRINT,
+    VERDICTS,
+    Judgement,
+    misprint_verdict,
+)
 from rlsvi_study.judging.thresholds import THRESHOLDS
 
 KINDS = {"exact", "symbolic", "certified", "instances", "Monte Carlo", "experiment", "reading"}
-REGISTER = catalogue.claims()
-STORED = verdicts.stored()
+REGISTER = catalogue.load_claims()
+STORED = verdicts.load_verdicts()
 
 
 def same(now, then):
@@ -41,7 +48,7 @@ def same(now, then):
 def test_the_verdict_is_the_registered_one_and_what_is_found_is_stored(id):
     """Word for word; the one place where the tests judge as the book has it."""
     claim, then = REGISTER[id], STORED[id]
-    now = verdicts.judged(claim)
+    now = verdicts.judge_claim(claim)
     assert now.verdict == claim.verdict
     assert dataclasses.replace(now, numbers={}) == dataclasses.replace(then, numbers={})
     assert same(now.numbers, then.numbers)
@@ -51,7 +58,7 @@ def test_the_verdict_is_the_registered_one_and_what_is_found_is_stored(id):
 
 def test_the_claims_are_stored_in_the_registers_order():
     """In a process of its own: here topics may have been imported in another order."""
-    code = "from rlsvi_study.catalogue import claims; print(*claims())"
+    code = "from rlsvi_study.catalogue import load_claims; print(*load_claims())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert list(STORED) == done.stdout.split()
 
@@ -76,7 +83,7 @@ def changed(id, *tables):
     one = REGISTER[id]
     lied_to = functools.partial(one.judge, *tables)
     with contextlib.suppress(ArithmeticError, LookupError, ValueError):
-        now = claims.settle(dataclasses.replace(one, judge=lied_to, found="", evidence=""))
+        now = claims.run_judge(dataclasses.replace(one, judge=lied_to, found="", evidence=""))
         return now.verdict != one.verdict
     return False
 
@@ -113,25 +120,28 @@ def test_a_function_that_lies_changes_the_verdict(id, owner, name, lie, monkeypa
     [(True, True, HOLDS), (True, False, HOLDS), (False, True, MISPRINT), (False, False, FAILS)],
 )
 def test_a_slip_is_a_misprint_only_if_what_is_meant_holds(printed, meant, verdict):
-    assert slip(printed, meant) == verdict
+    assert misprint_verdict(printed, meant) == verdict
 
 
 def test_check_exits_1_when_a_verdict_differs(monkeypatch, capsys):
-    wrong = dataclasses.replace(REGISTER["3.regret"], judge=lambda: Judged(FAILS, {}))
+    wrong = dataclasses.replace(REGISTER["3.regret"], judge=lambda: Judgement(FAILS, {}))
     monkeypatch.setitem(claims.REGISTER, "3.regret", wrong)
     assert main(["check", "3.regret"]) == 1
     assert "FAIL 3.regret" in capsys.readouterr().out
 
 
 def test_check_stores_in_the_registers_order_unless_a_verdict_differs(tmp_path, monkeypatch):
-    file, words = tmp_path / verdicts.NAME, ["check", "3.regret", "--store", "--out", str(tmp_path)]
+    file, words = (
+        tmp_path / verdicts.VERDICTS_FILE,
+        ["check", "3.regret", "--store", "--out", str(tmp_path)],
+    )
     gone = dataclasses.replace(STORED["3.regret"], id="3.gone")
     others = [one for id, one in STORED.items() if id != "3.regret"]
-    file.write_text(verdicts.as_json([gone, *others]))
+    file.write_text(verdicts.findings_to_json([gone, *others]))
     assert main(words) == 0
     written = file.read_bytes()
     assert [one["id"] for one in json.loads(written)] == list(REGISTER)
-    wrong = dataclasses.replace(REGISTER["3.regret"], judge=lambda: Judged(FAILS, {}))
+    wrong = dataclasses.replace(REGISTER["3.regret"], judge=lambda: Judgement(FAILS, {}))
     monkeypatch.setitem(claims.REGISTER, "3.regret", wrong)
     assert main(words) == 1
     assert file.read_bytes() == written

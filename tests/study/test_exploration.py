@@ -7,7 +7,7 @@ import pytest
 
 from rlsvi_core import Agent, features, lsvi
 from rlsvi_core.envs.chains import chain, deep_sea
-from rlsvi_core.learner import Problem
+from rlsvi_core.learners.base import RegressionProblem
 from rlsvi_study.beyond.exploration import VALUES, Parts, learn
 from tests.core.reference import Reference
 
@@ -45,7 +45,9 @@ def problem(request):
 @pytest.mark.parametrize("targets", TARGETS)
 def test_the_parts_that_the_library_has_are_the_librarys(problem, targets):
     mdp, Phi = problem
-    agent = Agent(TARGETS[targets](Problem(features.Table(Phi), 1.0, SIGMA)), rng=5)
+    agent = Agent(
+        TARGETS[targets](RegressionProblem(features.FeatureTable(Phi), 1.0, SIGMA)), rng=5
+    )
     greedy = lsvi(Phi, SIGMA**2)
     parts, _ = seen(Phi, mdp, agent, greedy)
     z = np.random.default_rng(5).standard_normal(parts.fixed.shape[1:])[::-1]  # last period first
@@ -106,4 +108,4 @@ def test_an_agent_earns_what_its_policies_are_worth(agent):
     rngs = [np.random.default_rng(seed) for seed in (1, 2)]
     earned = learn(mdp, agent, features.tabular(mdp), 1.0, SIGMA, 40, *rngs)
     assert earned[0] == pytest.approx(mdp.evaluate(np.full(mdp.Q.shape, 0.5))[0, 0])
-    assert (earned <= mdp.value + 1e-12).all()
+    assert (earned <= mdp.optimal_value + 1e-12).all()

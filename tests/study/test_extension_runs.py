@@ -7,12 +7,12 @@ import pytest
 
 from rlsvi_core import Agent, Options, chain, features, lsvi, rlsvi
 from rlsvi_core.envs.chains import LEFT, RIGHT, lock
-from rlsvi_core.learners.appendix_f import Continual
+from rlsvi_core.learners.appendix_f import ContinualLearner
 from rlsvi_study.engine import streams
 from rlsvi_study.extensions import claims
-from rlsvi_study.extensions.bootstrap import Resampling
-from rlsvi_study.extensions.incremental import PrintedIncremental
-from rlsvi_study.extensions.runs import bootstrap_time, incremental_curve, opening_time
+from rlsvi_study.extensions.experiments import bootstrap_time, incremental_curve, opening_time
+from rlsvi_study.extensions.printed_incremental import PrintedIncrementalLearner
+from rlsvi_study.extensions.resampling import ResamplingLearner
 from rlsvi_study.judging.outcomes import FAILS
 from tests.core.reference import reference
 
@@ -34,7 +34,7 @@ def test_an_incremental_curve_episode_by_episode(agent, prior, nu):
     learner = (
         reference(rlsvi(Phi, lam, sigma, options=Options(first="prior")), rng=agent_rng)
         if nu is None
-        else Agent(PrintedIncremental(Phi, lam, sigma, nu, prior), rng=agent_rng)
+        else Agent(PrintedIncrementalLearner(Phi, lam, sigma, nu, prior), rng=agent_rng)
     )
     best, regret, rewards, tenth, furthest, expected = (1 - 1 / N) ** (N - 1), 0.0, 0, 0, 0, []
     for l in range(1, 151):
@@ -46,7 +46,7 @@ def test_an_incremental_curve_episode_by_episode(agent, prior, nu):
         )
         regret += 0.0 if right else best
         rewards += int(run.reward[0])
-        furthest = max(furthest, 1 + int(run.furthest[0]))
+        furthest = max(furthest, 1 + int(run.max_state[0]))
         tenth = tenth or l * (rewards == 10)
         if l % 10 == 0:
             expected.append(
@@ -87,7 +87,7 @@ class Recorded:
 def test_when_a_lock_opens_and_what_is_lost_until_then(agent, rho, epsilon):
     n, gamma, steps = 3, 0.9, 150
     _, env_rng, rng = streams(4)
-    learner = Continual(np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3)
+    learner = ContinualLearner(np.eye(6).reshape(3, 2, 6), gamma, rho, 2.0, 0.3)
     world = Recorded(lock(n, gamma))
     Agent(learner, redraw=1, epsilon=epsilon, rng=rng).learn(world, 1, env_rng, limit=steps)
     states, actions, rewards = map(np.array, zip(*world.record, strict=True))
@@ -157,7 +157,7 @@ def test_a_bootstrap_on_two_states_by_hand(agent, resample, random_prior):
 
 def test_with_neither_resampling_nor_a_prior_it_is_lsvi_however_much_it_has_seen():
     Phi, rng = features.coherent(chain(4).Q, 3, 1), np.random.default_rng(2)
-    agent = Agent(Resampling(Phi, 2.0, 0.5, resample=False, random_prior=False))
+    agent = Agent(ResamplingLearner(Phi, 2.0, 0.5, resample=False, random_prior=False))
     plain = lsvi(Phi, 2.0 * 0.5**2)
     for _ in range(400):  # more than any room that was made at first
         h, s, a, s_next = (int(rng.integers(n)) for n in (3, 4, 2, 4))
@@ -171,7 +171,7 @@ def test_with_neither_resampling_nor_a_prior_it_is_lsvi_however_much_it_has_seen
 def test_the_mean_is_the_covariance_times_y_and_not_the_precision():
     rng = np.random.default_rng(0)
     truth, Phi = rng.standard_normal(3), rng.standard_normal((1, 100, 1, 3))
-    learner = PrintedIncremental(Phi, lam=1e-6)
+    learner = PrintedIncrementalLearner(Phi, lam=1e-6)
     for s in range(100):
         learner.add(0, s, 0, float(Phi[0, s, 0] @ truth), None)
     assert np.linalg.solve(learner.precision[0], learner.y[0]) == pytest.approx(truth, rel=1e-6)
@@ -186,4 +186,4 @@ def test_a_bootstrap_whose_interval_reaches_that_without_a_prior_is_not_ahead():
     table.loc[at & (table.agent == "bootstrap"), ["first_reward", "lost"]] = [500, False]
     table.loc[own, "lost"] = False
     table.loc[own, "first_reward"] = np.where(np.arange(own.sum()) < 11, 100, 900)
-    assert claims.bootstrap({"bootstrap": table}).verdict == FAILS
+    assert claims.bootstrap_samples_posterior({"bootstrap": table}).verdict == FAILS

@@ -20,12 +20,12 @@ from rlsvi_study import engine
 from rlsvi_study.catalogue import EXPERIMENTS
 from rlsvi_study.chain import figures as chain_figures
 from rlsvi_study.regret import figures as regret_figures
-from rlsvi_study.style import COLOUR, three
+from rlsvi_study.style import COLOUR, interval_rows
 
 
 @functools.cache
 def load(name):
-    return engine.load(EXPERIMENTS[name])
+    return engine.load_table(EXPERIMENTS[name])
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +107,11 @@ def test_the_picture_in_the_readme_is_todays_drawing(change, tmp_path, monkeypat
 
 def test_three_rows_are_an_interval():
     cells = pd.DataFrame({"low": [1.0], "median": [2.0], "high": [np.inf]}, pd.Index([7], name="N"))
-    assert three(cells, limit=5.0)[["N", "time"]].to_numpy().tolist() == [[7, 1], [7, 2], [7, 5]]
+    assert interval_rows(cells, limit=5.0)[["N", "time"]].to_numpy().tolist() == [
+        [7, 1],
+        [7, 2],
+        [7, 5],
+    ]
 
 
 def test_the_drawn_gap_is_negative_only_without_enough_noise():

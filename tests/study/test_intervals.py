@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from rlsvi_study.judging.intervals import (
-    bootstrap,
-    by_cell,
-    for_all,
+    bootstrap_interval,
     mean_interval,
     median_interval,
     median_times,
-    student,
+    simultaneous_level,
+    student_ends,
+    summarize_cells,
 )
 
 # Student's quantiles at (1 + level) / 2, as tables print them.
@@ -32,9 +32,9 @@ def test_students_interval_is_the_tables(n, level):
 def test_the_usual_level_is_95_percent():
     x = [1.0, 2.0, 4.0, 8.0]
     assert mean_interval(x) == mean_interval(x, 0.95)
-    assert student(x) == mean_interval(x)[1:]
+    assert student_ends(x) == mean_interval(x)[1:]
     assert median_interval(range(20)) == median_interval(range(20), 0.95)
-    assert for_all(3) == for_all(3, 0.95)
+    assert simultaneous_level(3) == simultaneous_level(3, 0.95)
 
 
 def test_one_value_alone_says_nothing_about_the_mean():
@@ -65,7 +65,9 @@ def test_a_median_needs_values(values):
 
 @pytest.mark.parametrize(("comparisons", "level"), [(1, 0.95), (2, 0.9), (6, 0.95)])
 def test_independent_intervals_hold_together_with_the_level(comparisons, level):
-    assert math.prod([for_all(comparisons, level)] * comparisons) == pytest.approx(level, rel=1e-12)
+    assert math.prod([simultaneous_level(comparisons, level)] * comparisons) == pytest.approx(
+        level, rel=1e-12
+    )
 
 
 TABLE = pd.DataFrame(
@@ -79,11 +81,13 @@ TABLE = pd.DataFrame(
 
 
 def test_cells_are_summed_up_one_by_one():
-    assert by_cell(TABLE, "agent", lambda cell: {"sum": cell.time.sum()})["sum"].to_dict() == {
+    assert summarize_cells(TABLE, "agent", lambda cell: {"sum": cell.time.sum()})[
+        "sum"
+    ].to_dict() == {
         "a": 14,
         "b": 13,
     }
-    both = by_cell(TABLE, ("agent", "N"), lambda cell: {"sum": cell.time.sum()})
+    both = summarize_cells(TABLE, ("agent", "N"), lambda cell: {"sum": cell.time.sum()})
     assert both["sum"].to_dict() == {("a", 1): 12, ("a", 2): 2, ("b", 1): 13}
     assert both.index.names == ["agent", "N"]
 
@@ -99,7 +103,7 @@ def test_runs_that_never_got_there_take_infinitely_long_and_are_counted():
 def test_columns_that_are_not_there_are_named(by):
     table = pd.DataFrame({"agent": ["a", "b"], "time": [1.0, 2.0]})
     with pytest.raises(ValueError, match="columns"):
-        by_cell(table, by, lambda cell: {"mean": cell.time.mean()})
+        summarize_cells(table, by, lambda cell: {"mean": cell.time.mean()})
 
 
 def test_a_column_of_times_that_is_not_there_is_named():
@@ -116,7 +120,7 @@ def test_a_level_lies_between_0_and_1(level):
 
 def test_there_is_at_least_one_comparison():
     with pytest.raises(ValueError, match="comparisons"):
-        for_all(0)
+        simultaneous_level(0)
 
 
 def test_a_bootstrap_draws_from_each_sample_and_is_the_same_each_time():
@@ -124,7 +128,7 @@ def test_a_bootstrap_draws_from_each_sample_and_is_the_same_each_time():
         return a.mean(-1) - b.mean(-1)
 
     x, y = np.arange(1.0, 31), 2 * np.arange(20.0)
-    found = bootstrap(apart, x, y)
-    assert found == bootstrap(apart, x, y)
+    found = bootstrap_interval(apart, x, y)
+    assert found == bootstrap_interval(apart, x, y)
     half = 1.96 * (x.var() / 30 + y.var() / 20) ** 0.5
     assert found == pytest.approx((-3.5, -3.5 - half, -3.5 + half), abs=0.03 * half)

@@ -9,8 +9,8 @@ from scipy import stats
 from sympy import Rational, diff, pi, sqrt
 
 from rlsvi_core.optimism import order
-from rlsvi_core.optimism.balls import exact, sharpen
-from rlsvi_study.judging.algebra import same
+from rlsvi_core.optimism.balls import to_ball_rational, to_digits
+from rlsvi_study.judging.algebra import expressions_equal
 
 n, theta, x, y = sp.symbols("n theta x y", positive=True)
 t = sp.symbols("t", real=True)
@@ -60,8 +60,8 @@ def at_one_half():
 @pytest.mark.parametrize("step", [necessary, between, gap_by_distance, at_one_half])
 def test_a_step_holds_and_fails_with_one_side_changed(step):
     for left, right in step():
-        assert same(left, right)
-        assert not same(left, right + Rational(1, 1000))
+        assert expressions_equal(left, right)
+        assert not expressions_equal(left, right + Rational(1, 1000))
 
 
 def c(n):
@@ -72,9 +72,11 @@ def c(n):
 def test_c_is_the_least_that_is_enough(n):
     """The mean deviation of the beta law by quadrature; the gap in balls, just above c(n) and just below."""
     deviation = 2 * stats.beta(n / 2, n / 2).expect(lambda y: y - 0.5, lb=0.5, ub=1)
-    least = float(sharpen(lambda: c(arb(n))))
+    least = float(to_digits(lambda: c(arb(n))))
     assert least == pytest.approx(np.pi / 2 * deviation**2, rel=1e-6)
     law, levels = order.Beta(n / 2, n / 2), np.linspace(0.5, 1.1, 13)
-    enough, less = (exact(least) * (1 + exact(off)) for off in (2.0**-40, -(2.0**-10)))
+    enough, less = (
+        to_ball_rational(least) * (1 + to_ball_rational(off)) for off in (2.0**-40, -(2.0**-10))
+    )
     assert order.exact_gap(order.Normal(0.5, enough), law, levels).min() >= 0
     assert order.exact_gap(order.Normal(0.5, less), law, levels)[0] < 0

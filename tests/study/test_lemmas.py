@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from rlsvi_core.optimism import Beta, Normal, certify_crossings, order
 from rlsvi_study.judging import evidence
-from rlsvi_study.judging.algebra import identity, same
-from rlsvi_study.judging.evidence import failing, instead
-from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, Judged
+from rlsvi_study.judging.algebra import expressions_equal, judge_identities
+from rlsvi_study.judging.evidence import failed_steps, judge_misprint
+from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS, MISPRINT, Judgement
 from rlsvi_study.judging.register import REGISTER
 from rlsvi_study.lemmas import claims, printed_lines, single_crossing
-from rlsvi_study.lemmas.printed_lines import Pair
+from rlsvi_study.lemmas.printed_lines import NormalBetaPair
 
 A, B, C, K, x = (getattr(printed_lines, name) for name in "ABCKx")
 
@@ -46,7 +46,7 @@ def only(monkeypatch):
 @pytest.fixture
 def cross_times(monkeypatch):
     """Any two distribution functions cross so often."""
-    found = certify_crossings(Normal.matching(2, 3), Beta(2, 3))
+    found = certify_crossings(Normal.matching_beta(2, 3), Beta(2, 3))
 
     def pretend(times):
         crossed = found._replace(cdf=times * found.cdf)
@@ -100,7 +100,7 @@ def test_every_printed_line_that_is_judged_is_wrong_or_a_step():
     assert lines_5 == set(printed_lines.WRONG_IN_LEMMA_5)
     assert lines_6 >= set(printed_lines.WRONG_IN_LEMMA_6)
     assert lines_6 - set(printed_lines.WRONG_IN_LEMMA_6) <= set(claims.STEPS_LEMMA_6)
-    assert set(printed_lines.THAT_FOLLOW) < set(printed_lines.WRONG_IN_LEMMA_6)
+    assert set(printed_lines.CONSEQUENTIAL_ERRORS) < set(printed_lines.WRONG_IN_LEMMA_6)
 
 
 def test_a_normal_of_too_small_a_variance_fails_the_lemma(monkeypatch):
@@ -153,7 +153,7 @@ def test_h_changes_sign_twice_in_the_final_region():
 
 
 def matching_pair(alpha, beta):
-    return Pair(Normal.matching(alpha, beta), Beta(alpha, beta))
+    return NormalBetaPair(Normal.matching_beta(alpha, beta), Beta(alpha, beta))
 
 
 def test_g_keeps_its_sign_from_two_over_root_three_on():
@@ -192,7 +192,7 @@ def test_the_far_bound_is_below_F_and_equal_to_it_up_to_e_squared(s, c):
 def test_a_function_with_less_to_spare_fails_its_step(name, less, monkeypatch):
     true = getattr(single_crossing, name)
     monkeypatch.setattr(single_crossing, name, lambda *at: true(*at) - less)
-    assert failing([single_crossing.final_region]) == ["final_region"]
+    assert failed_steps([single_crossing.check_final_region]) == ["check_final_region"]
 
 
 def test_minus_line_4_is_what_balls_enclose():
@@ -209,16 +209,16 @@ def test_the_profile_of_a_beta_law_solves_the_equation_that_the_proof_of_lemma_5
     a, b, z = sp.symbols("a b z", positive=True)
     density = z ** (a - 1) * (1 - z) ** (b - 1)  # times B(a, b), as J is
     J = z**a * (1 - z) ** b / (a + b)
-    assert same(sp.diff(J, z) / density, -(z - a / (a + b)))
-    assert same(sp.simplify(J / density), z * (1 - z) / (a + b))
+    assert expressions_equal(sp.diff(J, z) / density, -(z - a / (a + b)))
+    assert expressions_equal(sp.simplify(J / density), z * (1 - z) / (a + b))
 
 
 # --- evidence -----------------------------------------------------------------------------------
 
 
 def test_an_identity_with_one_wrong_coefficient_fails():
-    right = identity(((A + B) ** 2, A**2 + 2 * A * B + B**2))
-    wrong = identity((A, A), ((A + B) ** 2, A**2 + sp.Rational(2001, 1000) * A * B + B**2))
+    right = judge_identities(((A + B) ** 2, A**2 + 2 * A * B + B**2))
+    wrong = judge_identities((A, A), ((A + B) ** 2, A**2 + sp.Rational(2001, 1000) * A * B + B**2))
     assert (right.verdict, right.numbers) == (HOLDS, {"identities": 1})
     assert wrong.verdict == FAILS
     assert wrong.numbers["difference"] == pytest.approx(0.001 * 2 / 7 * 3 / 7)
@@ -232,8 +232,8 @@ def test_what_is_printed_what_is_meant_and_neither():
         (A**2 + 3 * B**2, FAILS),
     ):
         truth = [(square, printed_as + 2 * A * B)]
-        assert instead([(square, printed_as)], truth).verdict == verdict
-    assert instead([(square, A**2 + B**2)], [], [(square, square)]).verdict == FAILS
+        assert judge_misprint([(square, printed_as)], truth).verdict == verdict
+    assert judge_misprint([(square, A**2 + B**2)], [], [(square, square)]).verdict == FAILS
 
 
 def test_steps_of_each_kind_can_fail():
@@ -245,18 +245,18 @@ def test_steps_of_each_kind_can_fail():
         yield A, B
 
     def misprint():
-        return Judged(MISPRINT, {})
+        return Judgement(MISPRINT, {})
 
     def right():
         yield A * B, B * A
 
-    assert failing([no, right, unequal, misprint]) == ["no", "unequal", "misprint"]
+    assert failed_steps([no, right, unequal, misprint]) == ["no", "unequal", "misprint"]
 
 
 def test_signs_are_read_off_coefficients():
-    assert evidence.positive_coefficients(A * B + 2, A, B)
-    assert not evidence.positive_coefficients((A - B) ** 2, A, B)
-    assert not evidence.positive_coefficients(sp.Integer(0), A)
+    assert evidence.has_positive_coefficients(A * B + 2, A, B)
+    assert not evidence.has_positive_coefficients((A - B) ** 2, A, B)
+    assert not evidence.has_positive_coefficients(sp.Integer(0), A)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_signs_are_read_off_coefficients():
     ],
 )
 def test_positive_inside_means_for_all_x_between_0_and_1(expression, positive):
-    assert evidence.positive_inside(expression, x, A) == positive
+    assert evidence.is_positive_on_unit_interval(expression, x, A) == positive
 
 
 def test_the_final_region_is_covered(monkeypatch):
@@ -282,7 +282,7 @@ def test_the_final_region_is_covered(monkeypatch):
         return decide(f, box, **how)
 
     monkeypatch.setattr(single_crossing, "decide", noted)
-    assert single_crossing.final_region()
+    assert single_crossing.check_final_region()
     (low, diagonal), (start, middle), (zero, last) = boxes
     assert low == zero == 0
     assert diagonal >= 1 / 3
@@ -291,6 +291,6 @@ def test_the_final_region_is_covered(monkeypatch):
 
 
 def test_left_of_the_mean_the_whole_margin_is_needed(monkeypatch):
-    monkeypatch.setattr(single_crossing, "same", lambda *_: True)
+    monkeypatch.setattr(single_crossing, "expressions_equal", lambda *_: True)
     monkeypatch.setattr(single_crossing, "R_0", 1 + sp.Rational(1, 33))
-    assert not single_crossing.left_of_mean()
+    assert not single_crossing.positive_left_of_mean()

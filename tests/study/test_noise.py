@@ -7,13 +7,13 @@ import pytest
 from rlsvi_core import lsvi
 from rlsvi_core.envs import river_swim
 from rlsvi_study import engine
-from rlsvi_study.beyond.noise import runs
+from rlsvi_study.beyond.noise import experiments
 from rlsvi_study.beyond.noise.bandits import BANDITS, bandit
 from rlsvi_study.beyond.worlds import inventory, key_and_door
 
 
 def load(name):
-    return engine.load(runs.EXPERIMENTS[name])
+    return engine.load_table(experiments.EXPERIMENTS[name])
 
 
 # --- a run ----------------------------------------------------------------------------------------
@@ -22,15 +22,15 @@ def load(name):
 def test_regret_is_what_the_policies_of_the_episodes_lose():
     """Of an agent that plays at random, exactly; with a discount the best minus what was paid."""
     mdp = river_swim(4, 5)
-    agent = lsvi(runs.one_hot(mdp)[1], epsilon=1.0, rng=1)
-    rows = runs.scored(agent, mdp, 12, np.random.default_rng(2), 3)
+    agent = lsvi(experiments.one_hot(mdp)[1], epsilon=1.0, rng=1)
+    rows = experiments.scored(agent, mdp, 12, np.random.default_rng(2), 3)
     each = mdp.regret(np.full(mdp.Q.shape, 1 / mdp.A))
     assert rows == [{"episode": n, "regret": pytest.approx(n * each, abs=1e-4)} for n in (3, 6, 9)]
     grid = key_and_door(3, H=7)
-    agent = lsvi(runs.timeless(grid)[1], epsilon=1.0, gamma=0.9, rng=1)
-    (*_, last) = runs.scored(agent, grid, 400, np.random.default_rng(2), 4)
-    again = lsvi(runs.timeless(grid)[1], epsilon=1.0, gamma=0.9, rng=1)
-    paid = again.learn(runs.Clocked(grid), 400, np.random.default_rng(2)).reward.sum()
+    agent = lsvi(experiments.timeless(grid)[1], epsilon=1.0, gamma=0.9, rng=1)
+    (*_, last) = experiments.scored(agent, grid, 400, np.random.default_rng(2), 4)
+    again = lsvi(experiments.timeless(grid)[1], epsilon=1.0, gamma=0.9, rng=1)
+    paid = again.learn(experiments.Clocked(grid), 400, np.random.default_rng(2)).reward.sum()
     assert last == {"episode": 400, "regret": 400 - paid}
     assert 0 < paid < 400
 
@@ -38,24 +38,29 @@ def test_regret_is_what_the_policies_of_the_episodes_lose():
 @pytest.mark.parametrize(
     ("problem", "arm"),
     [
-        ("coherent chain 20", runs.BOOTSTRAP),
-        ("river swim", runs.RETURNS),
+        ("coherent chain 20", experiments.BOOTSTRAP),
+        ("river swim", experiments.RETURNS),
         ("key and door, discounted", "V/200"),
         ("key and door, discounted", "ε = 0.3"),
     ],
 )
 def test_a_run_repeats_itself_and_its_beginning(problem, arm):
-    whole = runs.curve(problem, arm, 7, 2)
-    assert whole[:1] == runs.curve(problem, arm, 7, 1)
+    whole = experiments.curve(problem, arm, 7, 2)
+    assert whole[:1] == experiments.curve(problem, arm, 7, 1)
     assert 0 < whole[0]["regret"] <= whole[1]["regret"]
 
 
 def test_epsilon_is_halved_every_eighth_of_a_run():
-    assert [runs.halved(0.3, 250, n) for n in (0, 249, 250, 1999)] == [0.3, 0.3, 0.15, 0.3 / 128]
+    assert [experiments.halved(0.3, 250, n) for n in (0, 249, 250, 1999)] == [
+        0.3,
+        0.3,
+        0.15,
+        0.3 / 128,
+    ]
 
 
 def test_the_clock_cuts_and_what_pays_no_more_ends_an_episode():
-    grid, rng = runs.Clocked(key_and_door(2, H=3)), np.random.default_rng(0)
+    grid, rng = experiments.Clocked(key_and_door(2, H=3)), np.random.default_rng(0)
 
     def walked(*actions):
         s, found = grid.start(rng), []
@@ -67,10 +72,10 @@ def test_the_clock_cuts_and_what_pays_no_more_ends_an_episode():
     through = walked(1, 0, 3)  # down to the key, up, right to the door
     assert [(r, over) for r, _, over in through] == [(0, False), (0, False), (1, True)]
     assert walked(1, 0, 0)[-1] == (0, 4, "cut")
-    assert not runs.Clocked(inventory(3)).ends.any()  # an empty shop may order
+    assert not experiments.Clocked(inventory(3)).ends.any()  # an empty shop may order
     pytest.importorskip("gymnasium")
-    lake, _ = runs.toy("FrozenLake-v1", rng)
-    assert np.flatnonzero(runs.Clocked(lake).ends).tolist() == [5, 7, 11, 12, 15]
+    lake, _ = experiments.toy("FrozenLake-v1", rng)
+    assert np.flatnonzero(experiments.Clocked(lake).ends).tolist() == [5, 7, 11, 12, 15]
 
 
 # --- what agents are told -------------------------------------------------------------------------
@@ -78,7 +83,7 @@ def test_the_clock_cuts_and_what_pays_no_more_ends_an_episode():
 
 @pytest.mark.parametrize("problem", ["river swim", "inventory", "inventory, discounted"])
 def test_the_ranges_of_a_problem_are_what_they_are_called(problem):
-    of = (runs.PROBLEMS | runs.DISCOUNTED)[problem]
+    of = (experiments.PROBLEMS | experiments.DISCOUNTED)[problem]
     mdp, _ = of.make(np.random.default_rng(0))
     if of.gamma is None:
         assert of.told == pytest.approx((mdp.V.min(), mdp.V.max()), rel=0.02)
@@ -124,28 +129,28 @@ def planted(level, noise, problem="river swim", end=2000):
 
 def test_an_interval_decides_and_not_a_mean():
     level = {"V/1000": 14.0, "V/200": 10.0, "V/50": 15.0, "V/10": 16.0, "V/2": 40.0}
-    found = runs.judged(planted(level, 0.0)).loc["river swim"]
+    found = experiments.judged(planted(level, 0.0)).loc["river swim"]
     assert found.times.tolist() == [1.4, 1, 1.5, 1.6, 4]
     assert found.word.tolist() == ["good", "good", "open", "bad", "bad"]
-    found = runs.judged(planted(level, 20.0))
+    found = experiments.judged(planted(level, 20.0))
     assert found.word.tolist() == ["open", "good", "open", "open", "bad"]
-    arms = {runs.UNTUNED: 30.0, runs.BOOTSTRAP: 21.0}
+    arms = {experiments.UNTUNED: 30.0, experiments.BOOTSTRAP: 21.0}
     tables = [planted(arms, 0.0), planted(arms, 40.0, "inventory", end=300)]
-    words = runs.compared(pd.concat(tables)).word.droplevel("arm")
+    words = experiments.compared(pd.concat(tables)).word.droplevel("arm")
     assert words.to_dict() == {"river swim": "better", "inventory": "open"}
 
 
 def test_lsvi_has_the_epsilon_with_the_least_mean():
-    level = {"V/50": 15.0} | dict(zip(runs.EPSILONS, (14.5, 16.0, 14.25, 20.0), strict=True))
-    regret = runs.with_best_epsilon(planted(level, 4.0))["river swim"]
-    assert regret.mean().to_dict() == {"V/50": 15.0, runs.LSVI: 14.25}
+    level = {"V/50": 15.0} | dict(zip(experiments.EPSILONS, (14.5, 16.0, 14.25, 20.0), strict=True))
+    regret = experiments.with_best_epsilon(planted(level, 4.0))["river swim"]
+    assert regret.mean().to_dict() == {"V/50": 15.0, experiments.LSVI: 14.25}
 
 
 # --- what the guide says --------------------------------------------------------------------------
 
 
 def test_where_the_bootstrap_is_ahead():
-    words = runs.compared(load("noise")).word.droplevel("arm")
+    words = experiments.compared(load("noise")).word.droplevel("arm")
     gambles, far = ["gamble", "long gamble 4"], ["deep sea 50", "key and door", "agnostic chain 20"]
     near = ["chain 50", "deep sea 20", "coherent chain 20", "random MDPs 10"]
     assert (words[gambles + far] == "better").all()
@@ -154,12 +159,12 @@ def test_where_the_bootstrap_is_ahead():
 
 
 def test_at_bandits_half_the_deviation_is_never_far_from_the_best():
-    for regret in runs.regrets(load("noise-bandits")).values():
-        assert regret[runs.HALF].mean() < 1.25 * regret.mean().min()
+    for regret in experiments.regrets(load("noise-bandits")).values():
+        assert regret[experiments.HALF].mean() < 1.25 * regret.mean().min()
 
 
 def test_a_fiftieth_gives_way_by_the_rule_and_what_decides_between_the_two_others():
-    times = runs.candidates(load("noise-default"))
+    times = experiments.candidates(load("noise-default"))
     steps, bandits = np.log(times.drop(list(BANDITS))), np.log(times.loc[list(BANDITS)])
     other = ["V/200", "V/2n"]
     assert (steps[other].mean() < steps["V/50"].mean() - 0.05).all()
@@ -172,12 +177,12 @@ def test_a_fiftieth_gives_way_by_the_rule_and_what_decides_between_the_two_other
 
 def test_a_two_hundredth_is_nowhere_bad_and_its_range_need_not_be_close():
     table = load("noise-sigma")
-    words, lake = runs.judged(table).word.unstack("arm")["V/200"], "FrozenLake, discounted"
+    words, lake = experiments.judged(table).word.unstack("arm")["V/200"], "FrozenLake, discounted"
     assert (words.drop(lake) == "good").all()
     assert words[lake] == "open"
-    for problem, regret in runs.with_best_epsilon(table).items():
-        rule = regret[runs.RULE]
-        low = runs.mean_interval(regret[runs.LSVI] - rule).low
+    for problem, regret in experiments.with_best_epsilon(table).items():
+        rule = regret[experiments.RULE]
+        low = experiments.mean_interval(regret[experiments.LSVI] - rule).low
         assert (low > 0) == (not problem.startswith("inventory"))
-        if runs.RETURNS in regret:
-            assert regret[runs.RETURNS].mean() < 1.25 * rule.mean()
+        if experiments.RETURNS in regret:
+            assert regret[experiments.RETURNS].mean() < 1.25 * rule.mean()

@@ -10,7 +10,7 @@ import pytest
 
 from rlsvi_core import chain, features, rlsvi
 from rlsvi_study import notebook
-from rlsvi_study.chain.runs import agnostic_time_to_learn, learning_curve, time_to_learn
+from rlsvi_study.chain.experiments import agnostic_time_to_learn, learning_curve, time_to_learn
 from rlsvi_study.notebook import (
     band,
     count_equal,

@@ -6,7 +6,7 @@ import pytest
 from rlsvi_study import overall
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 from rlsvi_study.recommender.claims import DITHERING
-from rlsvi_study.tetris.claims import RULES
+from rlsvi_study.tetris.claims import RULE_TABLES
 
 CHAIN, STUDY, RIVALS = (
     overall.STORED[name] for name in ("fig2a", "recommender", "recommender-rivals")
@@ -28,7 +28,9 @@ def test_gains_in_each_study_or_in_one(chain, engine, tetris, verdict, monkeypat
     in ten times those, because once is too little for the word."""
     lsvi = pd.Series([3000.0, 3300.0, 3100.0])
     scores = {"rlsvi": tetris * lsvi, "lsvi": lsvi}
-    monkeypatch.setattr(overall, "each_agent", lambda *given: dict.fromkeys(RULES, scores))
+    monkeypatch.setattr(
+        overall, "by_rule_and_agent", lambda *given: dict.fromkeys(RULE_TABLES, scores)
+    )
     dithers = STUDY.arm.str.startswith("boltzmann")
     epsilon = RIVALS.arm == DITHERING["epsilon"]
     tables = {

@@ -18,7 +18,7 @@ from rlsvi_study import StudyError, engine, plotting
 from rlsvi_study.catalogue import EXPERIMENTS, FIGURES, TABLES
 from rlsvi_study.engine import Plot
 from rlsvi_study.judging.intervals import mean_interval
-from rlsvi_study.style import COLOUR, digits, scientific
+from rlsvi_study.style import COLOUR, format_integer, format_scientific
 
 PICTURES = {(name, name) for name in TABLES} | {
     (table, figure) for figure, tables in FIGURES.items() for table in tables
@@ -27,13 +27,13 @@ PICTURES = {(name, name) for name in TABLES} | {
 
 @functools.cache
 def load(name):
-    return engine.load(EXPERIMENTS[name])
+    return engine.load_table(EXPERIMENTS[name])
 
 
 def select(name, figure=None, **changes):
     experiment = EXPERIMENTS[name]
     plot = experiment.figures.get(figure, experiment.plot)
-    return plotting.select(experiment, "paper", replace(plot, **changes), load(name))
+    return plotting.select_rows(experiment, "paper", replace(plot, **changes), load(name))
 
 
 @pytest.fixture(autouse=True)
@@ -50,12 +50,13 @@ def curve(ax, colour):
 
 @pytest.mark.parametrize(("name", "figure"), sorted(PICTURES))
 def test_a_plot_names_columns_that_its_table_has_and_mixes_no_settings(name, figure):
-    part = plotting.read(EXPERIMENTS[name], "paper", figure)
+    part = plotting.read_part(EXPERIMENTS[name], "paper", figure)
     assert len(part.table)
     assert len(part.panels) <= 8
     assert len(part.lines) <= 13
     title, *panels = (
-        text.replace("\N{NO-BREAK SPACE}", " ") for text in (plotting.describe(part), *part.panels)
+        text.replace("\N{NO-BREAK SPACE}", " ")
+        for text in (plotting.part_title(part), *part.panels)
     )
     assert title.startswith(f"{name}: ")
     if name.startswith(("tetris", "fig7", "fig14")):  # the rule of the ending
@@ -63,7 +64,7 @@ def test_a_plot_names_columns_that_its_table_has_and_mixes_no_settings(name, fig
 
 
 def test_medians_and_bands_are_those_of_the_table():
-    figure = plotting.draw([select("fig2a")])
+    figure = plotting.draw_tables([select("fig2a")])
     (ax,) = figure.axes
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("episode", "cumulative regret")
     for agent, runs in load("fig2a").groupby("agent"):
@@ -88,7 +89,7 @@ def test_medians_and_bands_are_those_of_the_table():
 
 
 def test_sums_begin_at_zero_and_means_have_students_interval():
-    (ax,) = plotting.draw([select("recommender", "fig9")]).axes
+    (ax,) = plotting.draw_tables([select("recommender", "fig9")]).axes
     table = load("recommender")
     x, y = curve(ax, COLOUR["rlsvi"])
     mean = table[table.arm == "rlsvi"].groupby("episode").regret.mean()
@@ -100,18 +101,18 @@ def test_sums_begin_at_zero_and_means_have_students_interval():
 
 
 def test_dots_are_the_runs_and_a_dotted_line_is_where_they_were_stopped():
-    axes = plotting.draw([select("fig6")]).axes
+    axes = plotting.draw_tables([select("fig6")]).axes
     for ax, (noise, runs) in zip(axes, load("fig6").groupby("noise"), strict=True):
         assert noise in ax.get_title()
         (dots,) = (one for one in ax.collections if isinstance(one, PathCollection))
         np.testing.assert_array_equal(dots.get_offsets(), runs[["rho", "tenth_reward"]])
         assert [*ax.lines[-1].get_ydata()] == [10_000, 10_000]
-    (ax,) = plotting.draw([select("fig3")]).axes  # where none was
+    (ax,) = plotting.draw_tables([select("fig3")]).axes  # where none was
     assert {line.get_linestyle() for line in ax.lines} == {"-", "None"}
 
 
 def test_rows_are_the_settings_and_their_marks_the_ends_of_runs():
-    (ax,) = plotting.draw([select("recommender")]).axes
+    (ax,) = plotting.draw_tables([select("recommender")]).axes
     table = load("recommender")
     last = table[table.episode == 1200].groupby("arm", sort=False).regret.mean()
     assert [text.get_text() for text in ax.get_yticklabels()] == [*last.index]
@@ -136,11 +137,11 @@ def test_what_a_table_does_not_have_is_an_error_and_no_empty_picture(name, chang
 
 def test_a_table_without_a_plot_says_what_to_add():
     with pytest.raises(StudyError, match=r"fig2a does not say.* plot=Plot\("):
-        plotting.read(replace(EXPERIMENTS["fig2a"], plot=None), "paper", "fig2a")
+        plotting.read_part(replace(EXPERIMENTS["fig2a"], plot=None), "paper", "fig2a")
 
 
 def test_means_are_not_those_of_logarithms_in_any_panel():
-    axes = plotting.draw([select("continual", show="mean")]).axes
+    axes = plotting.draw_tables([select("continual", show="mean")]).axes
     for ax, (_, runs) in zip(axes, load("continual").groupby("gamma"), strict=True):
         mean = runs[runs.agent == "printed"].groupby("n").first_reward.mean()
         np.testing.assert_allclose(curve(ax, COLOUR["printed"])[1], mean)
@@ -148,17 +149,19 @@ def test_means_are_not_those_of_logarithms_in_any_panel():
 
 def test_several_tables_are_one_picture():
     one, other = select("fig3", "fig5"), select("fig4", "fig5")
-    axes = plotting.draw([one, other]).axes
+    axes = plotting.draw_tables([one, other]).axes
     assert [ax.get_xlabel() for ax in axes] == ["length N of the chain", "number K of features"]
     assert {(ax.get_xscale(), ax.get_yscale()) for ax in axes} == {("log", "log")}
 
 
 def test_the_readers_own_settings_are_left_alone():
     before = dict(plt.rcParams)
-    plotting.draw(
+    plotting.draw_tables(
         [
             select("fig3", log="xy"),
-            plotting.select(EXPERIMENTS["fig4"], "paper", Plot("K", "first_reward"), load("fig4")),
+            plotting.select_rows(
+                EXPERIMENTS["fig4"], "paper", Plot("K", "first_reward"), load("fig4")
+            ),
         ]
     )
     assert dict(plt.rcParams) == before
@@ -166,14 +169,14 @@ def test_the_readers_own_settings_are_left_alone():
 
 @pytest.mark.parametrize(("x", "text"), [(1.5e15, "1.5 × 10¹⁵"), (0.034, "3.4 × 10⁻²")])
 def test_numbers_for_captions(x, text):
-    assert scientific(x) == text
+    assert format_scientific(x) == text
 
 
 def test_digits_are_grouped_from_five_on_and_minus_is_no_hyphen():
-    assert list(map(digits, (0, 1200, 16384, 10**6))) == [
+    assert list(map(format_integer, (0, 1200, 16384, 10**6))) == [
         "0",
         "1200",
         "16\u202f384",
         "1\u202f000\u202f000",
     ]
-    assert digits(-20_000) == "−20\u202f000"
+    assert format_integer(-20_000) == "−20\u202f000"

@@ -11,9 +11,9 @@ import pytest
 from rlsvi_core import Agent
 from rlsvi_core.algorithms import posterior
 from rlsvi_core.envs.recommender import Recommender
-from rlsvi_core.learner import Problem
+from rlsvi_core.learners.base import RegressionProblem
 from rlsvi_study.recommender.bandit import BernoulliBandit
-from rlsvi_study.recommender.products import ProductLearner, Products, expected_likes
+from rlsvi_study.recommender.products import ProductFeatures, ProductLearner, expected_likes
 from tests.core.reference import Reference
 
 
@@ -26,7 +26,9 @@ class AsRead(Reference):
     """The reference, by the reading of a learner."""
 
     def __init__(self, one, lam_of_mean=None):
-        super().__init__(Problem(Products(one.N, one.J), one.lam, one.sigma, one.gamma))
+        super().__init__(
+            RegressionProblem(ProductFeatures(one.N, one.J), one.lam, one.sigma, one.gamma)
+        )
         self.one, self.lam_of_mean = one, lam_of_mean or one.lam
         if one.shared:
             self.kept = [deque()] * self.H  # the periods are pooled
@@ -111,16 +113,16 @@ def test_many_customers_reach_many_states_and_there_is_room_for_all():
 def test_the_compiled_loop_is_the_loop_by_steps(name):
     env = Recommender.random(2.0, 2, N=5, J=4)
     whole, steps = (AGENTS[name](5, 4, rng=3) for _ in range(2))
-    steps.learner.compiled = lambda env, limit: None
+    steps.learner.compile_player = lambda env, limit: None
     one, other = whole.learn(env, 40, 4), steps.learn(env, 40, 4)
-    for name in ("reward", "claimed", "opening", "length"):
+    for name in ("reward", "predicted_value", "first_action", "length"):
         assert np.array_equal(getattr(one, name), getattr(other, name))
     assert np.array_equal(whole.theta, steps.theta)
 
 
 def test_the_features_are_those_of_the_paper_sorted_by_product():
     for x in ([1, 0, -1], [0, 0, 1]):
-        rows = Products(3, 3)(0, x)
+        rows = ProductFeatures(3, 3)(0, x)
         assert rows.shape == (3, 12)
         for product, row in enumerate(rows):
             for m, block in enumerate(row.reshape(3, 4)):
@@ -141,7 +143,9 @@ def test_the_expected_likes_are_those_of_the_policy(make):
         q = agent.theta[h, 0, unseen] + row @ agent.theta[h][1:, unseen]
         law = np.exp((q - q.max()) / agent.eta) if agent.eta else 1.0 * (q == q.max())
         policy[s, unseen] = agent.epsilon / len(q) + (1 - agent.epsilon) * law / law.sum()
-    found = expected_likes(env.states, env.P, agent.theta, agent.epsilon, agent.eta)
+    found = expected_likes(
+        env.states, env.like_probabilities, agent.theta, agent.epsilon, agent.eta
+    )
     assert math.isclose(found, env.evaluate(policy)[0], rel_tol=1e-10)
 
 
@@ -152,7 +156,7 @@ def test_the_bernoulli_bandit_counts_answers_and_plays_a_fixed_order():
     for episode in range(6):
         counts = agent.learner.liked, agent.learner.disliked
         assert counts[0].sum() - 4 == likes
-        assert sum(counts).sum() - 8 == agent.transitions == 3 * episode
+        assert sum(counts).sum() - 8 == agent.n_transitions == 3 * episode
         order = np.argsort(-copy.deepcopy(agent.rng).beta(*counts))
         policy = [next(a for a in order if row[a] == 0) for row in env.states.x]
         run = agent.learn(env, 1, 3 + episode, exact=True)
@@ -165,9 +169,9 @@ def test_what_does_not_fit_is_refused():
     for said, call in (
         ("J", lambda: agent_of(3, 4)),
         ("length", lambda: agent_of(3, 2).learn(env, 1)),
-        ("products", lambda: agent_of(3, 3).learn(env, 1)),
+        ("answers", lambda: agent_of(3, 3).learn(env, 1)),
         ("period", lambda: agent_of(4, 3).observe(0, [1, 0, 0, 0], 1, 1, None)),
-        ("products", lambda: agent_of(4, 3).values(0, [0, 0, 0])),
+        ("answers", lambda: agent_of(4, 3).values(0, [0, 0, 0])),
     ):
         with pytest.raises(ValueError, match=said):
             call()

@@ -1,4 +1,4 @@
-"""The recommendation engine's fast learners play as the plain algorithms do, on whole trajectories."""
+"""The fast learners of the recommendation engine play as the plain algorithms do."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,12 @@ import pytest
 from rlsvi_core import Agent, algorithms
 from rlsvi_core.envs.recommender import Recommender
 from rlsvi_study.recommender.bandit import BernoulliBandit
-from rlsvi_study.recommender.products import ProductLearner, Products
+from rlsvi_study.recommender.products import ProductFeatures, ProductLearner
 
 
 class Numbered:
-    """The same customers with numbered states, period by period. Action i shows the i-th of the products
-    that the customer has not seen; the last state is that of a customer who leaves."""
+    """The same customers with numbered states, period by period. Action i shows the i-th of the
+    products that the customer has not seen."""
 
     def __init__(self, customers):
         self.customers = customers
@@ -32,7 +32,7 @@ class Numbered:
 
     def features(self):
         """Φ_0, …, Φ_{J−1}, whose numbers of states and actions differ."""
-        phi = Products(self.customers.N, self.customers.J)
+        phi = ProductFeatures(self.customers.N, self.customers.J)
         return [
             np.array(
                 [phi(h, self.x[s])[self.unseen(s)] for s in range(self.first[h], self.first[h + 1])]

@@ -10,9 +10,16 @@ from rlsvi_core import Agent
 from rlsvi_study import engine
 from rlsvi_study.engine import streams
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
-from rlsvi_study.recommender import claims, runs
+from rlsvi_study.recommender import claims, experiments
+from rlsvi_study.recommender.experiments import (
+    evaluation_mask,
+    first_lead_episode,
+    make_agent,
+    random_customers,
+    regret_curves,
+    regret_rates,
+)
 from rlsvi_study.recommender.products import ProductLearner
-from rlsvi_study.recommender.runs import agent_of, ahead_from, curves, evaluated, instance, rates
 
 SMALL = {"N": 5, "J": 3, "c": 1.5, "episodes": 60, "every": 20}
 
@@ -22,8 +29,8 @@ def few(lam=0.2, sigma=1.0, **how):
 
 
 def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
-    rows = pd.DataFrame(runs.learning_curve("rlsvi", 2, 7, **SMALL))
-    env = instance(7, 5, 3, 1.5)
+    rows = pd.DataFrame(experiments.learning_curve("rlsvi", 2, 7, **SMALL))
+    env = random_customers(7, 5, 3, 1.5)
     both = [
         few(0.2, 1e-3**0.5, rng=streams((7, k))[2]).learn(env, 60, streams((7, k))[1], exact=True)
         for k in range(2)
@@ -32,22 +39,22 @@ def test_a_curve_is_the_mean_over_runs_of_exact_and_realised_regret():
     for row in rows.itertuples():
         n = row.episode
         assert row.regret == pytest.approx(
-            np.mean([(env.value - run.expected[:n]).sum() for run in both]), abs=1e-3
+            np.mean([(env.optimal_value - run.expected[:n]).sum() for run in both]), abs=1e-3
         )
         assert row.realised == pytest.approx(
-            np.mean([(env.value - run.reward[:n]).sum() for run in both]), abs=1e-3
+            np.mean([(env.optimal_value - run.reward[:n]).sum() for run in both]), abs=1e-3
         )
         assert row.best_opening == pytest.approx(
-            np.mean([(run.opening[n - 20 : n] == best) for run in both]), abs=1e-3
+            np.mean([(run.first_action[n - 20 : n] == best) for run in both]), abs=1e-3
         )
     assert rows.episode.tolist() == [20, 40, 60]
 
 
-@pytest.mark.parametrize("arm", runs.ARMS)
+@pytest.mark.parametrize("arm", experiments.ARMS)
 def test_every_arm_is_an_agent_that_learns(arm):
-    agent = agent_of(arm, 4, 3, rng=0)
+    agent = make_agent(arm, 4, 3, rng=0)
     assert (agent.learner.N, agent.learner.J) == (4, 3)
-    assert len(agent.learn(instance(0, 4, 3), 12, 1).reward) == 12
+    assert len(agent.learn(random_customers(0, 4, 3), 12, 1).reward) == 12
 
 
 def test_arms_differ_in_what_their_names_say():
@@ -62,25 +69,25 @@ def test_arms_differ_in_what_their_names_say():
         ("linear", "gamma", 0.0),
         ("linear", "lam", 0.2),
     ]:
-        agent = agent_of(arm, 4, 3)
+        agent = make_agent(arm, 4, 3)
         owner = agent if field in ("epsilon", "eta") else agent.learner
         assert math.isclose(getattr(owner, field), value)
-    assert agent_of("boltzmann 0.1, shared weights", 4, 3).learner.shared
-    assert agent_of("rlsvi, target over all", 4, 3).learner.over_all
+    assert make_agent("boltzmann 0.1, shared weights", 4, 3).learner.shared
+    assert make_agent("rlsvi, target over all", 4, 3).learner.over_all
     for arm, sample in (("rlsvi", True), ("linear", True), ("epsilon 0.1", False)):
-        assert agent_of(arm, 4, 3).sample == sample
+        assert make_agent(arm, 4, 3).sample == sample
 
 
 def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
-    which = evaluated(few(sample=False, eta=1.0), 60, np.random.default_rng(0))
+    which = evaluation_mask(few(sample=False, eta=1.0), 60, np.random.default_rng(0))
     assert which.reshape(6, 10).sum(axis=1).tolist() == [1] * 6
-    assert evaluated(few(), 60, None).all()
-    env = instance(3, 5, 3)
+    assert evaluation_mask(few(), 60, None).all()
+    env = random_customers(3, 5, 3)
     exact, estimate = [], []
     for k in range(200):
         which_rng, env_rng, agent_rng = streams((3, k))
         agent = few(sample=False, eta=0.3, rng=agent_rng)
-        marked = evaluated(agent, 60, which_rng)
+        marked = evaluation_mask(agent, 60, which_rng)
         expected = agent.learn(env, 60, env_rng, exact=True).expected
         exact.append(expected.sum())
         estimate.append(10 * expected[marked].sum())
@@ -89,10 +96,10 @@ def test_one_customer_in_ten_stands_for_ten_where_the_agent_dithers():
 
 
 def test_policies_that_do_not_learn_have_their_exact_value():
-    env = instance(2, 5, 3, 1.5)
-    (row,) = runs.learning_curve("myopic, ties best", 1, 2, **SMALL)
+    env = random_customers(2, 5, 3, 1.5)
+    (row,) = experiments.learning_curve("myopic, ties best", 1, 2, **SMALL)
     assert row["regret"] == pytest.approx(
-        60 * (env.value - env.evaluate(env.myopic("best"))[0]), abs=1e-3
+        60 * (env.optimal_value - env.evaluate(env.myopic_policy("best"))[0]), abs=1e-3
     )
 
 
@@ -101,10 +108,10 @@ def test_the_first_episode_from_which_an_arm_is_ahead():
     noise = np.linspace(-0.1, 0.1, 8)
     worse = pd.DataFrame([-ones + noise, ones + noise, noise, ones + noise], index)
     better = pd.DataFrame(np.zeros((4, 8)), index)
-    assert ahead_from(worse, better) == 40
-    assert ahead_from(worse.iloc[:2], better.iloc[:2]) == 20
-    assert ahead_from(worse.iloc[:3], better.iloc[:3]) is None
-    assert ahead_from(worse.iloc[1:2], better.iloc[1:2]) == 20
+    assert first_lead_episode(worse, better) == 40
+    assert first_lead_episode(worse.iloc[:2], better.iloc[:2]) == 20
+    assert first_lead_episode(worse.iloc[:3], better.iloc[:3]) is None
+    assert first_lead_episode(worse.iloc[1:2], better.iloc[1:2]) == 20
 
 
 def test_rates_are_the_steps_of_the_curves():
@@ -115,8 +122,8 @@ def test_rates_are_the_steps_of_the_curves():
             for n, total in zip((20, 60), totals, strict=True)
         ]
     )
-    assert curves(table, "a").to_numpy().tolist() == [[0, 0], [6, 3], [10, 23]]
-    assert rates(table, "a").to_numpy().tolist() == [[0.3, 0.15], [0.1, 0.5]]
+    assert regret_curves(table, "a").to_numpy().tolist() == [[0, 0], [6, 3], [10, 23]]
+    assert regret_rates(table, "a").to_numpy().tolist() == [[0.3, 0.15], [0.1, 0.5]]
 
 
 def test_a_policy_that_does_not_learn_has_a_straight_line_up_to_its_stored_end():
@@ -124,12 +131,12 @@ def test_a_policy_that_does_not_learn_has_a_straight_line_up_to_its_stored_end()
         [{"arm": "a", "seed": 0, "episode": n, "regret": n} for n in (20, 60)]
         + [{"arm": "random", "seed": 0, "episode": 60, "regret": 120.0}]
     )
-    assert curves(table, "random")[0].to_dict() == {0: 0, 20: 40, 60: 120}
-    assert rates(table, "random")[0].tolist() == [2, 2]
+    assert regret_curves(table, "random")[0].to_dict() == {0: 0, 20: 40, 60: 120}
+    assert regret_rates(table, "random")[0].tolist() == [2, 2]
 
 
 def test_exact_regret_agrees_with_the_likes_given():
-    last = engine.load(runs.EXPERIMENTS["recommender"]).query(
+    last = engine.load_table(experiments.EXPERIMENTS["recommender"]).query(
         "episode == 1200 and realised.notna()"
     )
     gap = (last.realised - last.regret).groupby(last.arm)
@@ -160,18 +167,18 @@ def test_one_temperature_as_good_is_enough_to_refute():
     ("ties", "verdict"), [("uniform", DEPENDS), ("lowest", DEPENDS), ("best", HOLDS)]
 )
 def test_a_myopic_policy_that_does_not_plan_is_beaten_in_each_way_to_break_ties(ties, verdict):
-    tables = with_regret(runs.MYOPIC[ties], 0.01)
+    tables = with_regret(experiments.MYOPIC[ties], 0.01)
     assert claims.better_than_myopic(tables).verdict == verdict
 
 
-@pytest.mark.parametrize("ties", runs.MYOPIC)
+@pytest.mark.parametrize("ties", experiments.MYOPIC)
 def test_planning_pays_however_ties_are_broken(ties):
-    assert claims.planning_pays(with_regret(runs.MYOPIC[ties], 0.0)).verdict == FAILS
+    assert claims.planning_pays(with_regret(experiments.MYOPIC[ties], 0.0)).verdict == FAILS
 
 
 @pytest.mark.parametrize("arm", claims.DITHERING.values())
 def test_one_dithering_agent_ahead_of_the_myopic_policy_is_enough_to_refute(arm, monkeypatch):
-    monkeypatch.setattr(claims, "learned_better", lambda *given: None)
+    monkeypatch.setattr(claims, "learned_policy_lead", lambda *given: None)
     table = claims.STORED["recommender-rivals"]
     table.loc[table.arm == arm, "regret"] *= 0.01
     tables = {**claims.STORED, "recommender-rivals": table}

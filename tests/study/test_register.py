@@ -11,14 +11,14 @@ from rlsvi_study.judging.outcomes import (
     DEPENDS,
     FAILS,
     HOLDS,
-    Judged,
-    agreed,
-    decided,
-    jointly,
-    measured,
-    unless,
+    Judgement,
+    combine_parts,
+    combine_readings,
+    judge_unless,
+    verdict_if_all,
+    verdict_of_interval,
 )
-from rlsvi_study.judging.register import claim, settle, typeset
+from rlsvi_study.judging.register import claim, run_judge, typeset_numbers
 from rlsvi_study.judging.thresholds import Threshold
 
 
@@ -26,7 +26,7 @@ def enter(id, verdict, found=HOLDS, statement="So.", **further):
     """A small claim, whose judge finds this."""
 
     def judge():
-        return Judged(found, {"n": 7, "at": -1})
+        return Judgement(found, {"n": 7, "at": -1})
 
     judge.__doc__ = statement
     fields = {"place": f"Section {id[0]}", "paper": "x", "kind": "exact"}
@@ -56,7 +56,7 @@ def small(monkeypatch):
 
 
 def found():
-    return [verdicts.judged(one) for one in register.REGISTER.values()]
+    return [verdicts.judge_claim(one) for one in register.REGISTER.values()]
 
 
 def counted(words, **counts):
@@ -81,8 +81,8 @@ def test_a_sentence_depends_on_readings_that_disagree_and_fails_with_one_of_its_
     found, as_readings, as_parts
 ):
     for several in (found, found[::-1]):
-        assert agreed(dict(enumerate(several))) == as_readings
-        assert jointly(dict(enumerate(several))) == as_parts
+        assert combine_readings(dict(enumerate(several))) == as_readings
+        assert combine_parts(dict(enumerate(several))) == as_parts
 
 
 @pytest.mark.parametrize(
@@ -95,20 +95,24 @@ def test_a_sentence_depends_on_readings_that_disagree_and_fails_with_one_of_its_
     ],
 )
 def test_an_interval_refutes_only_what_it_excludes(interval, claimed, verdict):
-    assert measured(*interval, claimed) == verdict
+    assert verdict_of_interval(*interval, claimed) == verdict
 
 
 def test_a_verdict_stands_unless_the_check_came_out_wrong():
-    assert unless(False, n=1) == (HOLDS, {"n": 1})
-    assert unless(True, n=1) == (FAILS, {"n": 1})
-    assert (decided(True, True), decided(True, False), decided(False)) == (HOLDS, FAILS, FAILS)
+    assert judge_unless(False, n=1) == (HOLDS, {"n": 1})
+    assert judge_unless(True, n=1) == (FAILS, {"n": 1})
+    assert (verdict_if_all(True, True), verdict_if_all(True, False), verdict_if_all(False)) == (
+        HOLDS,
+        FAILS,
+        FAILS,
+    )
 
 
 # --- both ends of a threshold -----------------------------------------------------------------
 
 
 def below_three(value):
-    return decided(value < 3)
+    return verdict_if_all(value < 3)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +121,7 @@ def below_three(value):
         ((1, 2.5), below_three, HOLDS),
         ((1, 4), below_three, DEPENDS),
         ((3, 4), below_three, FAILS),  # refuted at both ends, whatever lies between
-        ((1, 4), lambda value: decided(value > 3), DEPENDS),
+        ((1, 4), lambda value: verdict_if_all(value > 3), DEPENDS),
         ((1, 4), lambda value: DEPENDS if value < 3 else FAILS, DEPENDS),
         ((), below_three, HOLDS),  # a convention of statistics is not tried elsewhere
     ],
@@ -132,9 +136,9 @@ def test_the_two_ends_of_a_threshold_are_two_readings(ends, verdict_at, verdict,
         """It is large.
 
         At {large}."""
-        return Judged(verdict_at(limits["large"]), {"large": limits["large"]})
+        return Judgement(verdict_at(limits["large"]), {"large": limits["large"]})
 
-    settled = settle(register.REGISTER["3.t"])
+    settled = run_judge(register.REGISTER["3.t"])
     assert (settled.verdict, settled.found) == (verdict, "At 2.")
 
 
@@ -151,9 +155,9 @@ def test_all_combinations_of_ends_are_tried_that_are_read_at_some_end(monkeypatc
         """It is between."""
         low = limits["low"]
         tried.add((low, limits["high"] if low == 3 else None))
-        return Judged(HOLDS, {})
+        return Judgement(HOLDS, {})
 
-    assert settle(register.REGISTER["3.t"]).verdict == HOLDS
+    assert run_judge(register.REGISTER["3.t"]).verdict == HOLDS
     assert {(3, 8), (3, 12)} < tried
 
 
@@ -174,7 +178,7 @@ def test_a_claim_has_its_fields_and_its_judge_stays_a_function():
         """So.
 
         with two seeds: perhaps."""
-        return unless(False)
+        return judge_unless(False)
 
     one = register.REGISTER["9.x"]
     assert judge is one.judge
@@ -196,14 +200,14 @@ def test_a_claim_that_depends_says_on_what_and_no_other_does(verdict, on):
 def test_a_docstring_has_the_statement_and_two_templates():
     one = register.REGISTER["3.b"]
     assert one.statement == "It is so."
-    found = settle(one)
+    found = run_judge(one)
     assert (found.found, found.evidence) == ("It is -1 or 1e+04.", "By 1e-06, in {n} = 7.")
 
 
 def test_a_line_is_not_counted():
     assert [one.id for one in found() if one.main] == ["3.b", "3.a"]
     words = HOLDS, "reading", "condition", "data", FAILS
-    assert verdicts.tally(found()) == {
+    assert verdicts.count_verdicts(found()) == {
         "main claims": counted(words, holds=1, condition=1),
         "others": counted(words, fails=1),
     }
@@ -234,26 +238,26 @@ def test_what_is_stored_is_read_as_it_was_found(tmp_path, monkeypatch):
         """Numbers.
 
         It is -{pair.low:.0f}."""
-        return Judged(HOLDS, numbers)
+        return Judgement(HOLDS, numbers)
 
-    one = verdicts.judged(register.REGISTER["3.n"])
+    one = verdicts.judge_claim(register.REGISTER["3.n"])
     assert one.numbers == {
         "pair": {"low": 1.0, "high": 0.1},
         "12": {"12": [0, 1]},
         "n": [3, None],
     }
     assert (one.found, one.section, one.page) == ("It is −1.", "Section 3", "03-dithering")
-    verdicts.write([one])
-    assert verdicts.stored() == {"3.n": one}
+    verdicts.write_verdicts([one])
+    assert verdicts.load_verdicts() == {"3.n": one}
 
 
 def test_nothing_stored_or_something_else_is_said_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "results_folder", lambda: tmp_path)
     with pytest.raises(StudyError, match="--store"):
-        verdicts.stored()
-    (tmp_path / verdicts.NAME).write_text('[{"id": "3.b"}]')
+        verdicts.load_verdicts()
+    (tmp_path / verdicts.VERDICTS_FILE).write_text('[{"id": "3.b"}]')
     with pytest.raises(StudyError, match="--store"):
-        verdicts.stored()
+        verdicts.load_verdicts()
 
 
 @pytest.mark.parametrize(
@@ -272,4 +276,4 @@ def test_nothing_stored_or_something_else_is_said_in_one_line(tmp_path, monkeypa
     ],
 )
 def test_numbers_as_print_has_them(text, printed):
-    assert typeset(text) == printed
+    assert typeset_numbers(text) == printed

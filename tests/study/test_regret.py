@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rlsvi_core.envs.dirichlet import DirichletPrior, no_counts
-from rlsvi_study import parameters, rivals
+from rlsvi_core.envs.dirichlet import DirichletPrior, zero_counts
+from rlsvi_study import baselines, parameters
 from rlsvi_study.engine import streams
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
-from rlsvi_study.regret import bias, claims, optimism
-from rlsvi_study.regret import runs as regret
-from rlsvi_study.regret.claims import ratio_of_means, tuned
-from rlsvi_study.regret.optimism import sample_Q
+from rlsvi_study.regret import bias, claims, sampled_optimism
+from rlsvi_study.regret import experiments as regret
+from rlsvi_study.regret.claims import ratio_of_means, tuned_ratio
+from rlsvi_study.regret.sampled_optimism import sample_Q
 
 RATE = 1e-6  # how often a statistical test of right code fails under a new seed
 
@@ -40,7 +40,7 @@ def test_theorem_1_takes_its_parameters_from_the_strongest_place():
     assert lam == pytest.approx(max(places))
     assert lam < law.m_R.max() + law.m_P.max()
     assert sigma == math.sqrt(2**2 + 1)
-    lam, sigma = parameters.least_parameters(law)
+    lam, sigma = parameters.minimal_parameters(law)
     assert lam * sigma**2 == pytest.approx(max(law.m_R.max(), law.m_P.max()))
     assert sigma == math.sqrt(1 / 2)
 
@@ -53,7 +53,7 @@ def history(prior):
 
 def counted(prior, states, actions, rewards):
     """The counts of a history, in the form that ``FiniteMDP.simulate`` gives it."""
-    counts, h, high = no_counts(*prior.shape), np.arange(prior.shape[0]), prior.support[1]
+    counts, h, high = zero_counts(*prior.shape), np.arange(prior.shape[0]), prior.support[1]
     s, s_next, r, last = states[:, :-1], states[:, 1:], rewards[:, :-1], rewards[:, -1]
     np.add.at(counts.R, (h, s, actions, (r == high).astype(int)), 1)
     np.add.at(counts.P, (h, s, actions, s_next), 1)
@@ -101,25 +101,30 @@ def test_many_draws_are_single_draws(prior, history):
 
 
 def test_draws_given_dense_counts_are_the_agents_own(prior):
-    agent, mdp = regret.rlsvi(prior, 2.0, 1.5, rng=1), prior.sample(2)
+    agent, mdp = regret.theorem1_agent(prior, 2.0, 1.5, rng=1), prior.sample(2)
     agent.learn(mdp, 40, 3)
     agent.rng = np.random.default_rng(4)
     agent.plan()
     assert np.array_equal(
-        agent.Q, sample_Q(rivals.counts_of(agent.learner.seen, prior.support), 2.0, 1.5, 1, 4)[0]
+        agent.Q,
+        sample_Q(
+            baselines.dense_counts(agent.learner.transition_counts, prior.support), 2.0, 1.5, 1, 4
+        )[0],
     )
 
 
 def test_regret_and_its_two_parts_are_exact(prior):
     mdp = prior.sample(1)
-    for make in (regret.rlsvi, rivals.psrl, rivals.uniform):
+    for make in (regret.theorem1_agent, baselines.psrl, baselines.uniform_agent):
         agent, env = make(prior, rng=1), np.random.default_rng(2)
         for _ in range(15):
             run = agent.learn(mdp, 1, env, exact=True)
             best = agent.Q == agent.Q.max(axis=2, keepdims=True)
             policy = best / best.sum(axis=2, keepdims=True)
-            assert mdp.value - run.expected[0] == pytest.approx(mdp.regret(policy), abs=1e-13)
-            assert run.claimed[0] in agent.Q[0].max(axis=1)
+            assert mdp.optimal_value - run.expected[0] == pytest.approx(
+                mdp.regret(policy), abs=1e-13
+            )
+            assert run.predicted_value[0] in agent.Q[0].max(axis=1)
 
 
 def test_counts_of_a_run_are_counts_of_its_history(prior, history):
@@ -132,7 +137,7 @@ def test_counts_of_a_run_are_counts_of_its_history(prior, history):
 
 
 def test_psrl_plans_with_the_posterior(prior):
-    agent, mdp = rivals.psrl(prior, rng=3), prior.sample(1)
+    agent, mdp = baselines.psrl(prior, rng=3), prior.sample(1)
     agent.learn(mdp, 30, 4)
     counts, agent.rng = agent.learner.counts, np.random.default_rng(5)
     agent.learn(mdp, 1, 6)
@@ -145,38 +150,38 @@ def test_psrls_sampled_value_is_unbiased_in_the_mean():
     optimism = []
     for seed in range(400):
         mdp = prior.sample((seed, 0))
-        run = rivals.psrl(prior, rng=(seed, 1)).learn(mdp, 20, (seed, 2), exact=True)
-        optimism.append(mdp.value - run.claimed.mean())
+        run = baselines.psrl(prior, rng=(seed, 1)).learn(mdp, 20, (seed, 2), exact=True)
+        optimism.append(mdp.optimal_value - run.predicted_value.mean())
     optimism = np.array(optimism)
     assert abs(optimism.mean()) < 5 * optimism.std() / math.sqrt(400)
 
 
 def test_ucbvi_is_optimistic_monotone_and_learns(prior):
     mdp, env = prior.sample(1), np.random.default_rng(2)
-    agent = rivals.ucbvi(prior, 2000, 0.02, rng=1)
+    agent = baselines.ucbvi(prior, 2000, 0.02, rng=1)
     before = agent.Q
     for _ in range(20):
         run = agent.learn(mdp, 100, env, exact=True)
         assert (agent.Q <= before).all()
-        assert (run.claimed >= mdp.value).all()
+        assert (run.predicted_value >= mdp.optimal_value).all()
         before = agent.Q
-    assert mdp.value - run.expected.mean() < 0.5 * mdp.regret(np.full((3, 3, 2), 0.5))
+    assert mdp.optimal_value - run.expected.mean() < 0.5 * mdp.regret(np.full((3, 3, 2), 0.5))
 
 
 def test_ucbvis_published_bonus(prior):
-    agent = rivals.ucbvi(prior, 100, delta=0.1)
-    assert agent.learner.bonus == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
+    agent = baselines.ucbvi(prior, 100, delta=0.1)
+    assert agent.learner.record.bonus == pytest.approx(7 * 3 * math.log(5 * 3 * 2 * 300 / 0.1))
 
 
 def test_agents_refuse_what_they_cannot_play(prior):
     with pytest.raises(ValueError, match="FiniteMDP"):
-        regret.rlsvi(prior).learn(DirichletPrior.symmetric(1, 1, 2).sample(0), 1)
+        regret.theorem1_agent(prior).learn(DirichletPrior.symmetric(1, 1, 2).sample(0), 1)
     paying = DirichletPrior.symmetric(*prior.shape, support=(0, 1)).sample(0)
-    for make, rule in ((rivals.psrl, "PSRL"), (rivals.uniform, "largest")):
+    for make, rule in ((baselines.psrl, "PSRL"), (baselines.uniform_agent, "largest")):
         with pytest.raises(ValueError, match=rule):
             make(prior, rng=1).learn(paying, 10, 2)
     with pytest.raises(ValueError, match="sigma"):
-        regret.rlsvi(prior, 1.0, 0.0)
+        regret.theorem1_agent(prior, 1.0, 0.0)
 
 
 # --- the terms of the proof -----------------------------------------------------------------
@@ -188,18 +193,18 @@ def test_the_value_is_its_posterior_form_plus_bias_plus_noise(prior, history):
         posterior, V = prior.posterior(counts), np.vstack([Q[1:].max(axis=2), np.zeros(3)])
         through = posterior.mean_R + np.einsum("hsat,ht->hsa", posterior.mean_P, V)
         np.testing.assert_allclose(
-            through + sum(bias.terms(prior, counts, Q, lam, sigma)), Q, atol=1e-13
+            through + sum(bias.bias_terms(prior, counts, Q, lam, sigma)), Q, atol=1e-13
         )
 
 
 def test_the_largest_biases_are_attained(prior):
     lam, sigma = parameters.theorem1_parameters(prior)
-    counts = optimism.one_visit(prior, high=False)
+    counts = sampled_optimism.one_visit_counts(prior, high=False)
     for array in counts:
         array *= 7
     Q = np.full(prior.shape, -3.0)  # Ṽ = −H
-    found = bias.terms(prior, counts, Q, lam, sigma)
-    most = bias.largest(prior, 7, lam, sigma)
+    found = bias.bias_terms(prior, counts, Q, lam, sigma)
+    most = bias.largest_terms(prior, 7, lam, sigma)
     np.testing.assert_allclose(found.b_R, most.b_R, atol=1e-14)
     np.testing.assert_allclose(found.b_P[:-1], most.b_P[:-1], atol=1e-13)
 
@@ -209,23 +214,25 @@ def test_the_largest_biases_are_attained(prior):
 
 def test_the_one_period_gap_is_that_of_the_samples():
     prior = DirichletPrior(np.full((1, 1, 1, 2), (0.7, 1.2)), np.ones((1, 1, 1, 1)))
-    counts = no_counts(1, 1, 1)
+    counts = zero_counts(1, 1, 1)
     counts.R[0, 0, 0], counts.P[...], counts.total[...] = (3, 2), 5, -3
-    X, Y = (Q.ravel() for Q in optimism.paired_samples(prior, counts, 2.0, 0.3, 40_000, 1))
+    X, Y = (Q.ravel() for Q in sampled_optimism.paired_samples(prior, counts, 2.0, 0.3, 40_000, 1))
     for z in (-0.9, -0.5, -0.3, -0.1):
         x, y = np.maximum(X - z, 0), np.maximum(Y - z, 0)
         error = math.sqrt((x.var() + y.var()) / 40_000)
-        exact = optimism.one_period_gap((0.7, 1.2), 3, 2, 2.0, 0.3, z)
+        exact = sampled_optimism.one_period_gap((0.7, 1.2), 3, 2, 2.0, 0.3, z)
         assert abs(x.mean() - y.mean() - exact) < 5 * error + 1e-12
 
 
 def test_paired_samples_have_the_closed_form_means():
     prior = DirichletPrior(np.full((1, 1, 2, 2), (0.1, 0.9)), np.ones((1, 1, 2, 1)))
-    counts = no_counts(1, 1, 2)
+    counts = zero_counts(1, 1, 2)
     counts.R[0, 0, :, 1] = counts.P[0, 0, :, 0] = 1, 20
     counts.total[0, 0, 0] = -1.0
     lam, sigma = parameters.theorem1_parameters(prior)
-    X, Y = optimism.paired_samples(prior, counts, lam, sigma, 50_000, np.random.default_rng(2))
+    X, Y = sampled_optimism.paired_samples(
+        prior, counts, lam, sigma, 50_000, np.random.default_rng(2)
+    )
     exact_Y = -Fraction(1, 10) / 2
     exact_X = Fraction(-1, 1 + round(lam * sigma**2))
     assert abs(X[:, 0, 0, 0].mean() - exact_X) < 5 * X[:, 0, 0, 0].std() / math.sqrt(50_000)
@@ -246,21 +253,23 @@ def test_the_power_of_time_is_that_of_the_last_factor_of_16():
                 "seed": seed,
                 "regret": (2 + seed) * (L**0.3 if 16 * L >= episodes else 1e3),
             }
-            for episodes in (regret.COMPARED, 4 * regret.COMPARED)
+            for episodes in (regret.COMPARISON_EPISODES, 4 * regret.COMPARISON_EPISODES)
             for L in (4**k for k in range(9))
             for seed in range(4)
             if L <= episodes
         ]
     )
-    assert regret.power(table, "rlsvi", "episode") == pytest.approx(0.3)
+    assert regret.fitted_power(table, "rlsvi", "episode") == pytest.approx(0.3)
 
 
 def row(mdp, run, L):
     """What is recorded after L episodes, to the nearest millionth."""
     return {
         "episode": L,
-        "regret": pytest.approx((mdp.value - run.expected[:L]).sum(), abs=1e-6),
-        "concentration": pytest.approx((run.claimed[:L] - run.expected[:L]).sum(), abs=1e-6),
+        "regret": pytest.approx((mdp.optimal_value - run.expected[:L]).sum(), abs=1e-6),
+        "concentration": pytest.approx(
+            (run.predicted_value[:L] - run.expected[:L]).sum(), abs=1e-6
+        ),
     }
 
 
@@ -268,7 +277,7 @@ def test_a_row_has_regret_and_concentration_so_far():
     prior = regret.make_prior(2, 3, 4)
     mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
     mdp = prior.sample(mdp_rng)
-    run = regret.rlsvi(prior, 1.0, 0.5, rng=agent_rng).learn(mdp, 20, env_rng, exact=True)
+    run = regret.theorem1_agent(prior, 1.0, 0.5, rng=agent_rng).learn(mdp, 20, env_rng, exact=True)
     found = regret.bayesian_regret("rlsvi-small", 2, 3, 4, seed=3, episodes=20)
     assert found == [row(mdp, run, L) for L in (1, 4, 16)]
 
@@ -277,7 +286,9 @@ def test_a_tuned_row_has_a_share_of_theorem_1s_sigma():
     prior = regret.make_prior(**regret.BASE)
     mdp_rng, env_rng, agent_rng = streams(7)
     mdp, (lam, sigma) = prior.sample(mdp_rng), parameters.theorem1_parameters(prior)
-    run = regret.rlsvi(prior, lam, 0.2 * sigma, agent_rng).learn(mdp, 32, env_rng, exact=True)
+    run = regret.theorem1_agent(prior, lam, 0.2 * sigma, agent_rng).learn(
+        mdp, 32, env_rng, exact=True
+    )
     tuned = regret.tuned_regret("rlsvi", 0.2, seed=7, episodes=32)
     assert tuned == [row(mdp, run, L) for L in (1, 4, 16)]
 
@@ -285,8 +296,8 @@ def test_a_tuned_row_has_a_share_of_theorem_1s_sigma():
 def test_a_row_beside_the_bound_has_the_agents_regret_and_uniform_plays():
     prior = regret.make_prior(2, 3, 4)
     mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
-    mdp, given = prior.sample(mdp_rng), parameters.least_parameters(prior)
-    run = regret.rlsvi(prior, *given, agent_rng).learn(mdp, 20, env_rng, exact=True)
+    mdp, given = prior.sample(mdp_rng), parameters.minimal_parameters(prior)
+    run = regret.theorem1_agent(prior, *given, agent_rng).learn(mdp, 20, env_rng, exact=True)
     uniform = mdp.regret(np.full((2, 3, 4), 1 / 4))
     assert regret.regret_beside_uniform("repaired", 2, 3, 4, seed=3, episodes=20) == [
         {
@@ -338,8 +349,10 @@ def test_an_approximation_to_psrl_is_measured_with_its_interval(monkeypatch):
         for agent, x, spread in (("psrl", 100, 0), ("rlsvi", 220, 150), ("rlsvi-small", 100, 0))
         for seed in range(3, 11)
     ]
-    seen, agreed = [], claims.agreed
-    monkeypatch.setattr(claims, "agreed", lambda found: seen.append(found) or agreed(found))
+    seen, agreed = [], claims.combine_readings
+    monkeypatch.setattr(
+        claims, "combine_readings", lambda found: seen.append(found) or agreed(found)
+    )
     claims.approximates_psrl({"theorem1": pd.DataFrame(rows)})
     assert seen[0]["regret"] == DEPENDS
 
@@ -361,7 +374,7 @@ def test_both_rivals_are_tuned_on_one_half_and_compared_on_the_other(ucbvi, shar
             for seed in range(32)
         ]
     )
-    best, ratio = tuned(table)
+    best, ratio = tuned_ratio(table)
     assert best == {"rlsvi": 0.1, "ucbvi": 0.1}
     assert ratio == pytest.approx((share, share, share))
 
@@ -383,7 +396,7 @@ def test_lemma_2_falls_with_any_step_of_its_proof(step, monkeypatch):
         return holds
 
     monkeypatch.setattr(
-        optimism,
+        sampled_optimism,
         "check_optimism",
         lambda *given, **rest: {"all": Fake(refuted=False, shortfall=0.0)},
     )

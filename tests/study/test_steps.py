@@ -7,8 +7,8 @@ from sympy import sympify
 
 from rlsvi_study.conjecture import claims as conjecture
 from rlsvi_study.conjecture import costly_road, gambles, toll
-from rlsvi_study.judging.algebra import same
-from rlsvi_study.judging.outcomes import Judged
+from rlsvi_study.judging.algebra import expressions_equal
+from rlsvi_study.judging.outcomes import Judgement
 from rlsvi_study.lemmas import claims as lemmas
 from rlsvi_study.lemmas import printed_lines
 from rlsvi_study.regret import claims as regret
@@ -37,7 +37,7 @@ STEPS = {
     f"{step.__module__}.{step.__name__}": step
     for proof in PROOFS
     for step in proof
-    if inspect.signature(step).return_annotation not in (bool, Judged)
+    if inspect.signature(step).return_annotation not in (bool, Judgement)
 }
 
 
@@ -53,5 +53,5 @@ def test_a_step_with_one_side_changed_does_not_hold(name):
     sides = list(STEPS[name]())
     assert sides
     for left, right in sides:
-        assert same(left, right)
-        assert not same(another(sympify(left)), right)
+        assert expressions_equal(left, right)
+        assert not expressions_equal(another(sympify(left)), right)

@@ -28,7 +28,7 @@ BUDGET = 30  # CPU seconds for all tables together
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_part_of_the_table_is_recomputed_to_the_bit(name):
-    found = engine.verify(
+    found = engine.verify_table(
         EXPERIMENTS[name], "paper", engine.results_folder(), seconds=BUDGET / len(EXPERIMENTS)
     )
     assert found.differences == []
@@ -38,7 +38,7 @@ def test_a_part_of_the_table_is_recomputed_to_the_bit(name):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_stored_table_has_every_run_of_its_declaration(name):
     tasks = EXPERIMENTS[name].scales["paper"].tasks
-    stored = engine.load(EXPERIMENTS[name])[list(tasks[0].label)]
+    stored = engine.load_table(EXPERIMENTS[name])[list(tasks[0].label)]
     labels = {tuple(task.label.values()) for task in tasks}
     assert set(stored.itertuples(index=False, name=None)) == labels
 
@@ -47,7 +47,7 @@ def test_every_stored_table_was_computed_from_a_commit_of_this_history():
     """Committed, so without changes; a copy without history, or without all of it, can't tell."""
     git = partial(subprocess.run, capture_output=True, text=True, cwd=Path(__file__).parent)
     shallow = git(["git", "rev-parse", "--is-shallow-repository"]).stdout.strip()
-    if engine.revision() == "unknown" or shallow != "false":
+    if engine.git_revision() == "unknown" or shallow != "false":
         pytest.skip("the history of the repository is not here")
     history = set(git(["git", "rev-list", "HEAD"], check=True).stdout.split())
     for name in EXPERIMENTS:
@@ -166,7 +166,7 @@ WALK = Experiment(
 def drawn(monkeypatch, code, seconds):
     """What is recomputed in so many seconds by this code, if a run takes one."""
     monkeypatch.setattr(sources.Sources, "hash", f"{code:x}")
-    return runner.drawn(WALK, "paper", seconds, 1.0)
+    return runner.choose_tasks(WALK, "paper", seconds, 1.0)
 
 
 def test_another_state_of_the_code_draws_other_runs(monkeypatch):
@@ -206,8 +206,8 @@ def test_an_edited_row_is_recomputed_as_often_as_the_budget_says(seconds, place,
 def test_every_run_of_a_cell_that_cannot_be_cut_is_whole(monkeypatch):
     whole = dataclasses.replace(WALK, length=None)
     monkeypatch.setattr(sources.Sources, "hash", "1")
-    assert [part.share for part in runner.drawn(whole, "paper", 0.2, 1.0)] == [1.0]
-    assert [part.share for part in runner.drawn(whole, "paper", 2.9, 1.0)] == [1.0, 1.0]
+    assert [part.share for part in runner.choose_tasks(whole, "paper", 0.2, 1.0)] == [1.0]
+    assert [part.share for part in runner.choose_tasks(whole, "paper", 2.9, 1.0)] == [1.0, 1.0]
 
 
 # --- what differs ---------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_every_run_of_a_cell_that_cannot_be_cut_is_whole(monkeypatch):
 
 @pytest.fixture
 def walk(tmp_path):
-    engine.sweep(WALK, "paper", tmp_path)
+    engine.run_experiment(WALK, "paper", tmp_path)
     return tmp_path
 
 
@@ -229,28 +229,28 @@ def test_one_number_that_differs_in_the_last_bit_is_found(walk, jobs):
         return [row | {"value": np.nextafter(row["value"], 9)} if drift else row for row in rows]
 
     changed = dataclasses.replace(WALK, run=other)
-    found = engine.verify(changed, "paper", walk, seconds=ALL, jobs=jobs).differences
+    found = engine.verify_table(changed, "paper", walk, seconds=ALL, jobs=jobs).differences
     assert len(found) == 20
     assert all("drift=1.0" in one for one in found)
 
 
 def test_verifying_writes_nothing(walk):
     before = {file.name: file.read_bytes() for file in walk.iterdir()}
-    assert engine.verify(WALK, "paper", walk, seconds=ALL) == runner.Check(
-        [*runner.drawn(WALK, "paper", ALL, 1.0)], 0, [], pytest.approx(0, abs=10), 1.0
+    assert engine.verify_table(WALK, "paper", walk, seconds=ALL) == runner.VerifyResult(
+        [*runner.choose_tasks(WALK, "paper", ALL, 1.0)], 0, [], pytest.approx(0, abs=10), 1.0
     )
     assert {file.name: file.read_bytes() for file in walk.iterdir()} == before
 
 
 def test_an_edited_cell_is_found_when_its_run_is_drawn_though_the_hash_was_corrected(walk):
-    file = engine.path(WALK, "paper", walk)
+    file = engine.table_path(WALK, "paper", walk)
     lines = file.read_text().splitlines()
     lines[17] = lines[17][:-1] + str((int(lines[17][-1]) + 1) % 10)
     text = "\n".join(lines) + "\n"
     file.write_text(text)
     record = json.loads(file.with_suffix(".json").read_text()) | {"sha256": digest(text.encode())}
     file.with_suffix(".json").write_text(json.dumps(record))
-    (found,) = engine.verify(WALK, "paper", walk, seconds=ALL).differences
+    (found,) = engine.verify_table(WALK, "paper", walk, seconds=ALL).differences
     assert re.search(r"\bseed=1\b.*\b18\b", found)  # the run, and the line in its file
 
 
@@ -258,7 +258,7 @@ def test_a_run_that_raises_is_a_difference(walk):
     def broken(**arguments):
         raise RuntimeError("out of luck")
 
-    found = engine.verify(dataclasses.replace(WALK, run=broken), "paper", walk, seconds=1e-9)
+    found = engine.verify_table(dataclasses.replace(WALK, run=broken), "paper", walk, seconds=1e-9)
     assert found.differences[0].endswith("out of luck")
 
 
@@ -282,13 +282,15 @@ def test_bits_that_depend_on_the_machine_are_compared_by_the_range_of_the_seeds(
     shift, within, tmp_path
 ):
     """Means of 0 to 3 are stored for drift 0, so from -3 to 6 will do."""
-    engine.sweep(EARNED, "paper", tmp_path)
+    engine.run_experiment(EARNED, "paper", tmp_path)
     shifted = dataclasses.replace(EARNED, run=lambda **task: _earned(**task, shift=shift))
-    found = engine.verify(shifted, "paper", tmp_path, seconds=ALL)
+    found = engine.verify_table(shifted, "paper", tmp_path, seconds=ALL)
     assert found.within == within
     assert len(found.differences) == (8 if shift < -6 else 0)
     strict = dataclasses.replace(shifted, portable=True)
-    assert bool(engine.verify(strict, "paper", tmp_path, seconds=ALL).differences) == bool(shift)
+    assert bool(engine.verify_table(strict, "paper", tmp_path, seconds=ALL).differences) == bool(
+        shift
+    )
 
 
 def _rising(seed, steps, shift=0.0):
@@ -302,22 +304,24 @@ def test_a_beginning_is_compared_with_the_beginnings_of_the_stored_runs(shift, w
     rising = Experiment(
         "rising", "nowhere", "rewards", _rising, {"paper": scale}, "steps", False, loaded=OURS
     )
-    engine.sweep(rising, "paper", tmp_path)
+    engine.run_experiment(rising, "paper", tmp_path)
     rows = _rising(0, 1, shift)
-    task = rising.cut("paper", scale.tasks[0], 0.1)
-    found = compare.out_of_range(engine.load(rising, "paper", tmp_path), task, task.labelled(rows))
+    task = rising.truncate_task("paper", scale.tasks[0], 0.1)
+    found = compare.list_out_of_range(
+        engine.load_table(rising, "paper", tmp_path), task, task.label_rows(rows)
+    )
     assert len(found) == 1 - within
 
 
 def test_a_run_of_another_shape_is_not_within_the_range(tmp_path):
-    engine.sweep(EARNED, "paper", tmp_path)
+    engine.run_experiment(EARNED, "paper", tmp_path)
     short = dataclasses.replace(EARNED, run=lambda **task: _earned(**task)[:1])
-    assert engine.verify(short, "paper", tmp_path, seconds=1e-9).differences
+    assert engine.verify_table(short, "paper", tmp_path, seconds=1e-9).differences
 
 
 def test_a_beginning_with_too_few_rows_is_a_difference(walk):
     short = dataclasses.replace(WALK, run=lambda **arguments: _walk(**arguments)[:-1])
-    assert len(engine.verify(short, "paper", walk, seconds=ALL).differences) == 40
+    assert len(engine.verify_table(short, "paper", walk, seconds=ALL).differences) == 40
 
 
 def test_other_settings_than_the_recorded_ones_are_refused(walk):
@@ -328,4 +332,4 @@ def test_other_settings_than_the_recorded_ones_are_refused(walk):
         },
     )
     with pytest.raises(StudyError, match="settings"):
-        engine.verify(other, "paper", walk, seconds=1.0)
+        engine.verify_table(other, "paper", walk, seconds=1.0)

@@ -5,8 +5,14 @@ import pytest
 
 from rlsvi_core import Agent
 from rlsvi_core.envs.tetris import Tetris
-from rlsvi_study.tetris.lspi import STARTS, PolicyIteration, eliminate, lstd, policies
-from rlsvi_study.tetris.ring import Buffer
+from rlsvi_study.tetris.lspi import (
+    STARTS,
+    PolicyIterationLearner,
+    add_lstd_sums,
+    run_policy_iteration,
+    solve_by_elimination,
+)
+from rlsvi_study.tetris.ring import RingBuffer
 
 CYCLE = (0, 0, 1, 1, 2, 2, 0, 2, 1)  # every pair of neighbours, around the corner too, just once
 REWARD = (2, 0, 5)
@@ -17,7 +23,7 @@ def small_process(ended=()):
     leads to u, or wasted, and leads to y again. Each pays for the board it leads to. In this ring
     every piece was used, and after every board each piece came once."""
     n = len(CYCLE)
-    ring = Buffer(
+    ring = RingBuffer(
         np.zeros((n + 1, 4, 2), np.uint8),
         np.full(n + 1, 2),
         np.zeros(n, int),
@@ -33,8 +39,8 @@ def small_process(ended=()):
 
 def solved(ring, policy, gamma=0.9):
     A, b = np.empty((3, 3)), np.empty(3)
-    lstd(ring, np.array([*policy, 1.0]), gamma, A, b)
-    eliminate(A, b)
+    add_lstd_sums(ring, np.array([*policy, 1.0]), gamma, A, b)
+    solve_by_elimination(A, b)
     return b
 
 
@@ -73,14 +79,14 @@ def test_elimination_needs_its_pivots():
     A, x = rng.normal(size=(22, 22)), rng.normal(size=22)
     A[0, 0] = 0.0
     b = A @ x
-    eliminate(A, b)
+    solve_by_elimination(A, b)
     assert b == pytest.approx(x, rel=1e-9)
 
 
 def test_a_policy_keeps_its_weights_for_its_games_and_drops_them_without_replay():
     for replay in (True, False):
         game = Tetris(rule="clears")
-        learner, rng = PolicyIteration(game, "scoring"), np.random.default_rng(2)
+        learner, rng = PolicyIterationLearner(game, "scoring"), np.random.default_rng(2)
         player, seen, lengths = Agent(learner, rng=1), [], []
         for n in range(7):
             if n in (3, 6):
@@ -93,5 +99,7 @@ def test_a_policy_keeps_its_weights_for_its_games_and_drops_them_without_replay(
 
 
 def test_the_first_policy_plays_what_it_was_given():
-    nothing, scoring = (policies(0, "clears", start, False, 20, 1)[0]["score"] for start in STARTS)
+    nothing, scoring = (
+        run_policy_iteration(0, "clears", start, False, 20, 1)[0]["score"] for start in STARTS
+    )
     assert nothing < 1 < 10 < scoring

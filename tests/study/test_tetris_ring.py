@@ -8,11 +8,11 @@ import pytest
 
 from rlsvi_core.algorithms import posterior
 from rlsvi_core.envs.tetris import Tetris
-from rlsvi_core.learner import Weights
+from rlsvi_core.learners.base import Weights
 from rlsvi_core.regression import GaussianPosterior
 from rlsvi_study.tetris import ring as rings
-from rlsvi_study.tetris.ring import Ring, drawn_sigma
-from rlsvi_study.tetris.runs import halved, learner
+from rlsvi_study.tetris.experiments import halve_epsilon, make_agent
+from rlsvi_study.tetris.ring import RingLearner, draw_sigma
 from tests.core.reference import Reference
 
 SMALL = Tetris(4, 6, "OS")
@@ -26,28 +26,28 @@ class Slow(Reference):
         self.reading, self.free = ring.reading, ring.free
 
     def fit(self, rng, before):
-        before = self.reading.start(self.K) if before is None else before
+        before = self.reading.initial_weights(self.K) if before is None else before
         if rng is None and not self.kept[0]:
             return before
-        theta, mean, known = before.theta.copy(), before.mean.copy(), self.reading.known
+        theta, mean, known = before.theta.copy(), before.mean.copy(), self.reading.fixed_weights
         lam, sigma = self.problem.lam, self.problem.sigma
-        for _ in range(self.problem.sweeps(False)):
-            A, b = self.regression_problem(0, self.reading.in_targets(theta, mean)[0])
+        for _ in range(self.problem.n_sweeps(False)):
+            A, b = self.regression_problem(0, self.reading.target_weights(theta, mean)[0])
             A, b = A[:, : self.free], b - A[:, self.free :] @ known  # what is known is moved over
-            noise = self.reading.noise(rng, self.free, len(b))
+            noise = self.reading.draw_noise(rng, self.free, len(b))
             center, U = posterior(A, b, lam, sigma)
             residual = ((b - A @ center) ** 2).sum() + lam * sigma**2 * (center**2).sum()
-            scale = drawn_sigma(sigma, residual, noise.g) / sigma
+            scale = draw_sigma(sigma, residual, noise.g) / sigma
             mean[0] = np.append(center, known)
             theta[0] = np.append(center + scale * np.linalg.solve(U, noise.z), known)
         return Weights(theta, mean)
 
 
-FORMS = (Slow, Ring)
+FORMS = (Slow, RingLearner)
 
 
-def made(agent, game, rng=None, window=2000, form=Ring, **choices):
-    player = learner(agent, game, rng, window=window, **choices)
+def made(agent, game, rng=None, window=2000, form=RingLearner, **choices):
+    player = make_agent(agent, game, rng, window=window, **choices)
     if form is Slow:
         player.learner = Slow(player.learner)
     return player
@@ -74,9 +74,11 @@ def test_both_forms_have_the_same_weights_and_play_the_same_games(agent, choices
     slow, fast = (made(agent, Tetris(6, 7), 3, form=form, **choices) for form in FORMS)
     for games in (1, 5, 6):
         found = [one.learn(Tetris(6, 7), games, games) for one in (slow, fast)]
-        for column in ("reward", "length", "opening"):
+        for column in ("reward", "length", "first_action"):
             assert (getattr(found[0], column) == getattr(found[1], column)).all()
-        assert found[1].claimed == pytest.approx(found[0].claimed, rel=1e-6, abs=1e-8)
+        assert found[1].predicted_value == pytest.approx(
+            found[0].predicted_value, rel=1e-6, abs=1e-8
+        )
         for one, other in zip(slow.fitted, fast.fitted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8)
     state = Tetris(6, 7).start(5)
@@ -105,7 +107,7 @@ def test_the_ring_keeps_the_last_transitions_and_their_exact_squares():
 
 
 def test_the_buffer_of_the_paper_takes_78_megabytes():
-    buffer = learner("rlsvi", Tetris(), 0).learner.buffer
+    buffer = make_agent("rlsvi", Tetris(), 0).learner.buffer
     assert buffer.X.dtype == np.uint8
     assert buffer.X[:-1].nbytes == 100_000 * 23 * 34
     boards = 100_000 * math.ceil(20 * 10 / 8)
@@ -146,7 +148,7 @@ def test_a_fit_in_mid_game_looks_at_the_state_that_was_reached():
 def test_a_schedule_halves_epsilon():
     agent = made("lsvi", Tetris(6, 7), schedule="ε = 0.1, halved every 10 games")
     assert [agent.epsilon(game) for game in (0, 10, 20)] == [0.1, 0.05, 0.025]
-    assert halved(1.0, 4.0, 5) == 2 ** (-5 / 4)
+    assert halve_epsilon(1.0, 4.0, 5) == 2 ** (-5 / 4)
 
 
 def fitted(agent, X, actions, ended, before, rng=None):
@@ -239,7 +241,7 @@ def test_both_learn_a_small_game():
 
 
 def test_a_game_without_end_is_stopped(monkeypatch):
-    monkeypatch.setattr(rings, "LONGEST", 9)
+    monkeypatch.setattr(rings, "MAX_GAME_LENGTH", 9)
     agent = made("lsvi", Tetris(6, 20, rule="clears"), 0)
     with pytest.raises(RuntimeError, match="end"):
         agent.learn(Tetris(6, 20, rule="clears"), 2, rng=1)

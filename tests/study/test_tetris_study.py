@@ -16,10 +16,10 @@ from rlsvi_study import catalogue, engine
 from rlsvi_study.engine import streams
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 from rlsvi_study.tetris import claims, figures
-from rlsvi_study.tetris import runs as tetris
-from rlsvi_study.tetris.runs import EXPERIMENTS
+from rlsvi_study.tetris import experiments as tetris
+from rlsvi_study.tetris.experiments import EXPERIMENTS
 
-REGISTER = catalogue.claims()
+REGISTER = catalogue.load_claims()
 
 
 def test_a_curve_records_what_the_agent_did():
@@ -35,7 +35,7 @@ def test_a_curve_records_what_the_agent_did():
         weights=True,
     )
     game = Tetris(10, 6, rule="clears")
-    agent = tetris.learner("lsvi", game, agent_rng, "ε = 0.1")
+    agent = tetris.make_agent("lsvi", game, agent_rng, "ε = 0.1")
     score = agent.learn(game, 40, env_rng).reward
     assert [row["score"] for row in rows] == [score[:20].mean(), score[20:].mean()]
     assert [row["best"] for row in rows] == [score[:20].max(), score[20:].max()]
@@ -43,23 +43,23 @@ def test_a_curve_records_what_the_agent_did():
 
 
 def test_the_schedules_of_mini_tetris_are_the_annealings_that_tuning_prefers():
-    for (rule, reading), cell in engine.load(EXPERIMENTS["fig14-tuning"]).groupby(
+    for (rule, reading), cell in engine.load_table(EXPERIMENTS["fig14-tuning"]).groupby(
         ["rule", "reading"]
     ):
         annealings = cell[cell.schedule.str.contains("halved")]
-        assert tetris.second_half(annealings).idxmax() == tetris.MINI_TUNED[rule][reading]
+        assert tetris.second_half_scores(annealings).idxmax() == tetris.MINI_TUNED[rule][reading]
 
 
 @pytest.mark.parametrize("rule", ["top row", "clears"])
 def test_every_schedule_is_compared_on_the_same_seeds_and_games(rule):
-    table, tuned = claims.every_schedule(rule), tetris.RULES[rule].schedule
+    table, tuned = claims.figure7_runs(rule), tetris.RULE_TABLES[rule].schedule
     cells = {
         key: cell.set_index(["seed", "game"]).index.sort_values()
         for key, cell in table.groupby(["agent", "schedule"])
     }
     assert all(index.equals(cells["rlsvi", tuned]) and index.is_unique for index in cells.values())
     assert sorted(table.seed.unique()) == [
-        *EXPERIMENTS[tetris.RULES[rule].figure].scales["paper"].seeds
+        *EXPERIMENTS[tetris.RULE_TABLES[rule].figure].scales["paper"].seeds
     ]
     assert {schedule for agent, schedule in cells if agent == "lsvi"} >= {
         tuned,
@@ -68,9 +68,14 @@ def test_every_schedule_is_compared_on_the_same_seeds_and_games(rule):
         "ε = 0.01",
         "ε = 0.1",
     }
-    best = table[table.agent == "lsvi"].pipe(tetris.finals, ["schedule"]).groupby("schedule").mean()
+    best = (
+        table[table.agent == "lsvi"]
+        .pipe(tetris.final_scores, ["schedule"])
+        .groupby("schedule")
+        .mean()
+    )
     found = REGISTER["6.2.better"].judge().numbers
-    ours = tetris.finals(table[table.agent == "rlsvi"]).mean()
+    ours = tetris.final_scores(table[table.agent == "rlsvi"]).mean()
     assert found["hindsight"][rule].mean == pytest.approx(ours - best.max())
     assert found["greedy"][rule].mean == pytest.approx(ours - best["greedy"])
 
@@ -78,7 +83,7 @@ def test_every_schedule_is_compared_on_the_same_seeds_and_games(rule):
 def test_a_schedule_is_tuned_on_the_second_half_of_all_other_seeds():
     """In all, the first annealing is ahead of the second; without its best seed it is behind. What
     is no annealing is not chosen."""
-    names, other = tetris.RULES["top row"], tetris.decaying(1, 10)
+    names, other = tetris.RULE_TABLES["top row"], tetris.decaying(1, 10)
     ends = {names.schedule: (9, 1, 3), other: (0, 8, 2), "greedy": (50, 50, 50)}
 
     def rows(schedule, **agent):
@@ -94,8 +99,8 @@ def test_a_schedule_is_tuned_on_the_second_half_of_all_other_seeds():
         names.others: pd.DataFrame(rows(other) + rows("greedy")),
     }
     tuned = {0: other, 1: names.schedule, 2: names.schedule}
-    assert claims.tuned("top row", tables).to_dict() == tuned
-    late = claims.compared("top row", tables).query("game > 500")
+    assert claims.tuned_schedule("top row", tables).to_dict() == tuned
+    late = claims.rlsvi_vs_tuned("top row", tables).query("game > 500")
     by_seed = late.groupby(["agent", "seed"]).score.mean()
     assert by_seed.to_dict() == {("lsvi", 0): 0, ("lsvi", 1): 1, ("lsvi", 2): 3} | {
         ("rlsvi", seed): 7 for seed in range(3)
@@ -116,8 +121,8 @@ def test_a_gap_is_paired_by_seed_against_the_schedule_with_the_best_mean():
     # Schedule a has the mean 24, b only 20 though its best seed is the best of all. The gaps to a
     # are 6, 4 and 8: Student's interval with two degrees of freedom is 6 ± 4.303 · 2/√3.
     for rows in (table, table.sample(frac=1, random_state=0)):
-        assert tetris.lead(rows).tolist() == [6, 4, 8]
-        found = tetris.level(tetris.lead(rows))
+        assert tetris.lead_over_best_schedule(rows).tolist() == [6, 4, 8]
+        found = tetris.score_level(tetris.lead_over_best_schedule(rows))
         assert (found.mean, found.seeds) == (6, 3)
         assert (found.low, found.high) == pytest.approx((6 - 4.9683, 6 + 4.9683), abs=1e-4)
 
@@ -130,10 +135,10 @@ def test_summaries_of_a_planted_table():
             for game, score in zip((100, 200, 300, 400), scores, strict=True)
         ]
     )
-    assert tetris.finals(table, ["agent"]).tolist() == [20.0, 40.0]
-    assert tetris.learned_at(table, ["agent"]).tolist() == [200.0, math.inf]
-    assert tetris.learned_at(table, above=25).tolist() == [200.0, 400.0]
-    (found,) = tetris.levels(table, "agent").itertuples(index=False)
+    assert tetris.final_scores(table, ["agent"]).tolist() == [20.0, 40.0]
+    assert tetris.first_learned_game(table, ["agent"]).tolist() == [200.0, math.inf]
+    assert tetris.first_learned_game(table, above=25).tolist() == [200.0, 400.0]
+    (found,) = tetris.score_levels(table, "agent").itertuples(index=False)
     assert found.mean == 30.0
     # Two seeds, one degree of freedom: 12.706 standard errors of 10.
     assert (found.low, found.high) == pytest.approx((30 - 127.06, 30 + 127.06), abs=0.01)
@@ -164,11 +169,11 @@ def test_the_best_schedule_is_that_of_the_second_half():
             for game, s in zip((50, 100, 150, 200), run, strict=True)
         ]
     )
-    assert [tetris.second_half(cell).idxmax() for _, cell in table.groupby("rule")] == [
+    assert [tetris.second_half_scores(cell).idxmax() for _, cell in table.groupby("rule")] == [
         "late",
         "early",
     ]
-    assert tetris.second_half(table).to_dict() == {"early": 2, "late": 2.25}
+    assert tetris.second_half_scores(table).to_dict() == {"early": 2, "late": 2.25}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -185,9 +190,9 @@ def test_the_quick_runs_are_the_beginnings_of_stored_ones(name):
 @pytest.mark.parametrize(("alike", "verdict"), [(0.99, HOLDS), (1.0, FAILS)])
 def test_a_discount_helps_if_runs_end_more_alike_with_it_and_not_if_less(alike, verdict):
     """All runs with this discount have nearly the same score at all times."""
-    admitted = [rule for rule, one in tetris.RULES.items() if one.admitted]
+    admitted = [rule for rule, one in tetris.RULE_TABLES.items() if one.admitted]
     tables = {claims.DISCOUNTED[rule] for rule in admitted}
-    tables |= {tetris.RULES[rule].figure for rule in admitted}
+    tables |= {tetris.RULE_TABLES[rule].figure for rule in admitted}
 
     def change(name, table):
         if name in tables:
@@ -208,14 +213,16 @@ def test_who_learns_in_the_first_games_while_the_other_never_does_learns_sooner(
 
 
 def test_a_rule_that_the_letter_excludes_decides_nothing_and_one_not_run_leaves_it_open():
-    admitted = {rule: HOLDS for rule, one in tetris.RULES.items() if one.admitted}
-    assert claims.by_the_letter(admitted | {"clears": FAILS}).verdict == HOLDS
-    assert claims.by_the_letter({"top row": HOLDS, "clears": HOLDS}).verdict == DEPENDS
+    admitted = {rule: HOLDS for rule, one in tetris.RULE_TABLES.items() if one.admitted}
+    assert claims.joint_verdict(admitted | {"clears": FAILS}).verdict == HOLDS
+    assert claims.joint_verdict({"top row": HOLDS, "clears": HOLDS}).verdict == DEPENDS
 
 
 def test_the_three_admitted_rules_treat_the_placements_of_the_picture_differently():
     on, over, refused = figures.FATES
-    found = {rule: [fate for fate, _ in figures.fates(rule).values()] for rule in tetris.RULES}
+    found = {
+        rule: [fate for fate, _ in figures.fates(rule).values()] for rule in tetris.RULE_TABLES
+    }
     assert found == {
         "top row": [on, refused, refused],
         "touches": [over, refused, refused],

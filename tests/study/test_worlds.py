@@ -39,8 +39,8 @@ def test_the_door_is_as_far_as_a_search_finds_it(N):
                 steps[after] = steps[y, x, key] + 1
                 todo.extend([after] if after != "open" else [])
     assert steps["open"] == 3 * (N - 1)
-    assert key_and_door(N, H=steps["open"]).value == 1
-    assert key_and_door(N, H=steps["open"] - 1).value == 0
+    assert key_and_door(N, H=steps["open"]).optimal_value == 1
+    assert key_and_door(N, H=steps["open"] - 1).optimal_value == 0
     assert len(steps) <= key_and_door(N).S == 2 * N * N + 1
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rlsvi_core import FiniteMDP
-from rlsvi_core.compiled import Floats, Generator
+from rlsvi_core.runtime.compilation import Floats, Generator
 
 
 class Bandit(NamedTuple):

@@ -7,9 +7,17 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...judging.intervals import student
-from ...style import RANGE, WORD_COLOUR, canvas, legend, styled, three, values
-from .runs import (
+from ...judging.intervals import student_ends
+from ...style import (
+    RANGE,
+    WORD_COLOUR,
+    add_legend,
+    interval_rows,
+    sequential_palette,
+    subplots,
+    with_style,
+)
+from .experiments import (
     BOOTSTRAP,
     DEVIATION,
     HALF,
@@ -28,11 +36,11 @@ def _beside_one(
 ) -> None:
     """Ratios of regrets, a line for each problem, beside 1."""
     sns.pointplot(
-        three(cells, "mean"),
+        interval_rows(cells, "mean"),
         x="time",
         y="problem",
         hue=hue,
-        palette=WORD_COLOUR if hue == "word" else values(len(hues)),
+        palette=WORD_COLOUR if hue == "word" else sequential_palette(len(hues)),
         hue_order=hues,
         linestyle="none",
         markersize=5,
@@ -46,34 +54,34 @@ def _beside_one(
     ax.get_legend().remove()
 
 
-@styled
+@with_style
 def ratios(table: pd.DataFrame) -> Figure:
     """How many times the regret of RLSVI by ``value_range`` the bootstrap has, from the problem on
     which it helps most to the one on which it costs most."""
     found = compared(table).droplevel("arm").set_index("word", append=True)
     words = [said for said in WORD_COLOUR if said in found.index.unique("word")]
-    fig, ax = canvas(height=1.6 + 0.27 * len(found))
+    fig, ax = subplots(height=1.6 + 0.27 * len(found))
     _beside_one(found.sort_values("mean"), ax, "word", words, False)
     ax.set(xscale="log", xlabel="regret of the bootstrap / regret of RLSVI", ylabel="")
-    legend(ax, fig, loc="outside upper center", ncols=4)
+    add_legend(ax, fig, loc="outside upper center", ncols=4)
     return fig
 
 
-@styled
+@with_style
 def bandits(table: pd.DataFrame) -> Figure:
     """How many times the regret of RLSVI by ``value_range`` the others have on each bandit."""
-    fig, ax = canvas(height=4.8)
+    fig, ax = subplots(height=4.8)
     arms = [DEVIATION, HALF, "bootstrap, κ = 0.01"]
     cells = compared(table).rename(index={BOOTSTRAP: arms[2]}, level="arm")
     _beside_one(cells, ax, "arm", arms, 0.4, markers=["o", "s", "^"])
     ax.set(xscale="log", xlabel="regret / regret with σ = V/200", ylabel="")
     ax.set_xticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
     ax.minorticks_off()
-    legend(ax, fig, loc="outside upper center", ncols=3)
+    add_legend(ax, fig, loc="outside upper center", ncols=3)
     return fig
 
 
-@styled
+@with_style
 def sigmas(table: pd.DataFrame) -> Figure:
     """Regret in units of the best σ's on each problem, by σ and of LSVI; means and Student's
     intervals. Problems with a horizon left, discounted ones right."""
@@ -87,8 +95,8 @@ def sigmas(table: pd.DataFrame) -> Figure:
     )
     times["task"] = times.problem.str.removesuffix(", discounted")
     tasks = list(times.task.unique())
-    look = dict(zip(tasks, zip(values(len(tasks)), "osD^v", strict=True), strict=True))
-    fig, axes = canvas(2, height=5.4, sharey=True)
+    look = dict(zip(tasks, zip(sequential_palette(len(tasks)), "osD^v", strict=True), strict=True))
+    fig, axes = subplots(2, height=5.4, sharey=True)
     for ax, title, discounted in zip(axes, ("with a horizon", "discounted"), (0, 1), strict=True):
         own = times[times.problem.str.endswith(", discounted") == bool(discounted)]
         drawn = [task for task in tasks if task in set(own.task)]
@@ -100,7 +108,7 @@ def sigmas(table: pd.DataFrame) -> Figure:
                 hue="task",
                 order=[*SIGMAS, LSVI],
                 hue_order=drawn,
-                errorbar=student,
+                errorbar=student_ends,
                 palette=[look[task][0] for task in drawn],
                 markers=[look[task][1] for task in drawn],
                 markersize=4,

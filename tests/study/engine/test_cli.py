@@ -104,8 +104,8 @@ def test_run_then_plot_then_verify(tmp_path, capsys):
 def test_a_run_at_the_papers_scale_says_first_that_changes_are_not_committed(
     scale, changes, lines, monkeypatch, capsys
 ):
-    monkeypatch.setattr(engine, "revision", lambda: f"0123abcd{changes}")
-    monkeypatch.setattr(engine, "sweep", lambda *_, **__: print("swept", file=sys.stderr))
+    monkeypatch.setattr(engine, "git_revision", lambda: f"0123abcd{changes}")
+    monkeypatch.setattr(engine, "run_experiment", lambda *_, **__: print("swept", file=sys.stderr))
     assert main(["run", "example1", "--scale", scale]) == 0
     *before, last = capsys.readouterr().err.splitlines()
     assert (len(before), last) == (lines, "swept")
@@ -117,7 +117,7 @@ def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, m
         raise ValueError
 
     one = dataclasses.replace(EXPERIMENTS["fig2a"], run=unlucky)
-    monkeypatch.setitem(catalogue._module("chain.runs").EXPERIMENTS, "fig2a", one)
+    monkeypatch.setitem(catalogue._import_module("chain.experiments").EXPERIMENTS, "fig2a", one)
     assert main(["run", "fig2a", "example1", "--out", str(tmp_path)]) == 1
     assert not (tmp_path / "fig2a.quick.csv").exists()
     assert (tmp_path / "example1.quick.csv").exists()
@@ -125,25 +125,30 @@ def test_a_failed_run_leaves_status_1_and_the_next_experiment_is_run(tmp_path, m
 
 def test_a_table_without_a_plot_says_so(monkeypatch, capsys):
     one = dataclasses.replace(EXPERIMENTS["readings"], plot=None)
-    monkeypatch.setitem(catalogue._module("chain.runs").EXPERIMENTS, "readings", one)
+    monkeypatch.setitem(catalogue._import_module("chain.experiments").EXPERIMENTS, "readings", one)
     assert main(["plot", "readings"]) == 1
     assert "Plot(" in capsys.readouterr().err
 
 
 def test_a_claim_that_is_judged_again_leaves_what_was_found_of_the_others(tmp_path):
-    before = (engine.results_folder() / verdicts.NAME).read_bytes()
-    (tmp_path / verdicts.NAME).write_bytes(before)
+    before = (engine.results_folder() / verdicts.VERDICTS_FILE).read_bytes()
+    (tmp_path / verdicts.VERDICTS_FILE).write_bytes(before)
     assert main(["check", "1.lower-bound", "--store", "--out", str(tmp_path)]) == 0
     # In the register's order, which in this process is that in which tests imported the topics.
-    one, other = (json.loads(text) for text in ((tmp_path / verdicts.NAME).read_bytes(), before))
+    one, other = (
+        json.loads(text) for text in ((tmp_path / verdicts.VERDICTS_FILE).read_bytes(), before)
+    )
     assert sorted(one, key=itemgetter("id")) == sorted(other, key=itemgetter("id"))
 
 
 @pytest.mark.parametrize("content", ["[{}]", "[1]", "{", "7"])
 def test_damaged_verdicts_are_named(content, tmp_path):
-    (tmp_path / verdicts.NAME).write_text(content)
-    with engine.results_in(tmp_path), pytest.raises(StudyError, match=verdicts.NAME):
-        verdicts.stored()
+    (tmp_path / verdicts.VERDICTS_FILE).write_text(content)
+    with (
+        engine.use_results_folder(tmp_path),
+        pytest.raises(StudyError, match=verdicts.VERDICTS_FILE),
+    ):
+        verdicts.load_verdicts()
 
 
 def test_the_module_is_the_command_and_has_the_distributions_version():

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from rlsvi_study import engine
-from rlsvi_study.catalogue import study
+from rlsvi_study.catalogue import load_user_study
 from rlsvi_study.cli import main
 from rlsvi_study.engine.journal import Journal
 
@@ -25,7 +25,7 @@ from rlsvi_study.engine.journal import Journal
 STUDY = """
 import json, os, time
 from pathlib import Path
-from rlsvi_study.engine import Plot, grid, table
+from rlsvi_study.engine import Plot, define_experiment, grid
 
 def run(seed, factor, size, sign):
     sign = Path(sign)
@@ -38,7 +38,7 @@ def run(seed, factor, size, sign):
 
 SETTINGS = json.loads(Path(__file__).with_name("settings.json").read_text())
 EXPERIMENTS = {
-    name: table(name, place="nowhere", title="σ ≤ 1", run=run, constants=SETTINGS["constants"],
+    name: define_experiment(name, place="nowhere", title="σ ≤ 1", run=run, constants=SETTINGS["constants"],
                 cells=grid(factor=SETTINGS["factors"]), seeds=range(*SETTINGS["seeds"]),
                 plot=Plot("step", "value", ("factor",)))
     for name in ("tiny", "more")}
@@ -68,7 +68,7 @@ class Bench:
 
     @property
     def tiny(self):
-        return study(self.file).experiments["tiny"]
+        return load_user_study(self.file).experiments["tiny"]
 
     @property
     def finished(self):
@@ -107,7 +107,9 @@ class Bench:
     def resumes(self):
         """Run again: the table is that of a folder where nothing went wrong."""
         assert self.rlsvi("run")[0] == 0
-        serial = engine.sweep(self.tiny, "paper", self.folder / "serial", say=lambda text: None)
+        serial = engine.run_experiment(
+            self.tiny, "paper", self.folder / "serial", say=lambda text: None
+        )
         assert (self.out / "tiny.csv").read_bytes() == serial.read_bytes()
 
     @contextmanager

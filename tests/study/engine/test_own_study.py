@@ -11,21 +11,21 @@ import pandas as pd
 import pytest
 
 from rlsvi_study import engine
-from rlsvi_study.catalogue import study
+from rlsvi_study.catalogue import load_user_study
 from rlsvi_study.cli import main
 from rlsvi_study.engine import grid, runner, sources
 from rlsvi_study.engine.journal import Journal
 
 EXAMPLE = Path(__file__).parents[3] / "examples/own_study.py"
 SMALL = """
-from rlsvi_study.engine import grid, table
+from rlsvi_study.engine import define_experiment, grid
 from helper import OFFSET
 FACTOR = 3
 def times(x):
     return FACTOR * x + OFFSET
 def run(seed, lam, sigma=1.0, name="a"):
     return [{"value": times(lam * seed), "says": name + str(sigma)}]
-EXPERIMENTS = {"own": table("own", place="here", title="Three times", run=run,
+EXPERIMENTS = {"own": define_experiment("own", place="here", title="Three times", run=run,
     constants={"sigma": 2.0, "name": "b"}, cells=grid(lam=(1.0, 2.5)), seeds=range(4, 7))}
 """
 DATA = SMALL.replace("range(4, 7)", 'range(4, 7), data=("data.csv",)')
@@ -49,10 +49,10 @@ def table(file):
 def test_the_example_runs_resumes_and_is_drawn_and_verified(tmp_path, capsys):
     file = tmp_path / EXAMPLE.name
     shutil.copy(EXAMPLE, file)
-    one = study(file).experiments["river"]
+    one = load_user_study(file).experiments["river"]
     with Journal(one, "paper", tmp_path / "results") as journal:  # a sweep that was cut short
         task = one.scales["paper"].tasks[0]
-        journal.add(task, one.rows("paper", task), 0.0)
+        journal.add(task, one.compute_rows("paper", task), 0.0)
     assert main(["list", str(file)]) == 0
     assert "1 of 10" in capsys.readouterr().out
     for words in (["run"], ["plot"], ["verify"], ["list"]):
@@ -189,10 +189,10 @@ class Scaled:
         self.by = by
 def run(seed, lam):
     return [{"value": Scaled(lam).by * seed}]
-one = engine.table("typed", place="a notebook", title="A product", run=run,
+one = engine.define_experiment("typed", place="a notebook", title="A product", run=run,
                    cells=engine.grid(lam=(1.0, 2.5)), seeds=range(4, 6))
 for jobs in (1, 2):
-    engine.sweep(one, "paper", f"jobs{jobs}", jobs=jobs)
+    engine.run_experiment(one, "paper", f"jobs{jobs}", jobs=jobs)
 """
 
 
@@ -204,8 +204,8 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path, monkeypatch):
     names = {"__name__": "__main__"}
     exec(compile(NOTEBOOK, "<cell 1>", "exec"), names)
     for folder in ("jobs1", "jobs2"):
-        assert engine.load(names["one"], "paper", folder).value.tolist() == [4, 5, 10, 12.5]
-        assert not engine.verify(names["one"], "paper", folder, seconds=60).differences
+        assert engine.load_table(names["one"], "paper", folder).value.tolist() == [4, 5, 10, 12.5]
+        assert not engine.verify_table(names["one"], "paper", folder, seconds=60).differences
 
 
 # --- what is wrong with a file --------------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_rows_that_make_no_table_are_refused(rows, hint, small, capsys):
 
 ODD = """
 import threading
-from rlsvi_study.engine import table
+from rlsvi_study.engine import define_experiment
 LOCK = threading.Lock()
 class Stop(BaseException):
     pass
@@ -289,7 +289,7 @@ def locked(seed):
         return [{"value": seed}]
 def stop(seed):
     raise Stop("\\ud800")
-EXPERIMENTS = {run.__name__: table(run.__name__, place="", title="", run=run, seeds=range(2, 4))
+EXPERIMENTS = {run.__name__: define_experiment(run.__name__, place="", title="", run=run, seeds=range(2, 4))
                for run in (locked, stop)}
 """
 
@@ -336,13 +336,13 @@ def test_none_comes_back_as_none(tmp_path):
             {"number": odd or None, "word": "a" if odd else None, "truth": True if odd else None}
         ]
 
-    one = engine.table(
+    one = engine.define_experiment(
         "none", place="", title="", run=run, cells=grid(axis=(None, 2)), seeds=range(4, 6)
     )
-    engine.sweep(one, "paper", tmp_path)
-    found = engine.load(one, "paper", tmp_path)
+    engine.run_experiment(one, "paper", tmp_path)
+    found = engine.load_table(one, "paper", tmp_path)
     assert found.axis.tolist() == [None, None, 2, 2]
     assert found.word.tolist() == [None, "a"] * 2
     assert found.truth.tolist() == [None, True] * 2
     assert found.number.dtype == float
-    assert engine.verify(one, "paper", tmp_path, seconds=60).differences == []
+    assert engine.verify_table(one, "paper", tmp_path, seconds=60).differences == []

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rlsvi_study import StudyError, engine
-from rlsvi_study.catalogue import study
+from rlsvi_study.catalogue import load_user_study
 from rlsvi_study.cli import main
-from rlsvi_study.engine import grid, runner, table
+from rlsvi_study.engine import define_experiment, grid, runner
 
 EXAMPLE = Path(__file__).parents[3] / "examples/own_study.py"
 
@@ -27,7 +27,7 @@ def cubes(where):
                 raise RuntimeError
         return [{"value": factor * seed**power + step / 3} for step in range(2)]
 
-    return table(
+    return define_experiment(
         "cubes", place="", title="", run=run, cells=grid(factor=(1.5, 2.0)), seeds=range(1, 5)
     )
 
@@ -55,13 +55,13 @@ def workers(request):
 def test_a_run_that_raises_is_computed_in_the_next_sweep(workers, tmp_path):
     """The others are kept, and the table is that of one core."""
     one = cubes(tmp_path)
-    serial = engine.sweep(one, "paper", tmp_path / "serial")
+    serial = engine.run_experiment(one, "paper", tmp_path / "serial")
     (tmp_path / "raise").touch()
     with pytest.raises(StudyError):
-        engine.sweep(one, "paper", tmp_path / "out", **workers)
+        engine.run_experiment(one, "paper", tmp_path / "out", **workers)
     assert engine.finished(one, "paper", tmp_path / "out") == 7
     (tmp_path / "raise").unlink()
-    file = engine.sweep(one, "paper", tmp_path / "out", **workers)
+    file = engine.run_experiment(one, "paper", tmp_path / "out", **workers)
     assert file.read_bytes() == serial.read_bytes()
 
 
@@ -79,11 +79,11 @@ def test_a_file_of_ones_own_runs_on_a_cluster(tmp_path, cluster):
 
 BESIDE = """
 from beside import OFFSET
-from rlsvi_study.engine import table
+from rlsvi_study.engine import define_experiment
 def run(seed):
     import lazily
     return [{"value": OFFSET + lazily.OFFSET}]
-EXPERIMENTS = {"own": table("own", place="", title="", run=run, seeds=range(3, 5))}
+EXPERIMENTS = {"own": define_experiment("own", place="", title="", run=run, seeds=range(3, 5))}
 """
 
 
@@ -94,14 +94,16 @@ def test_what_lies_beside_a_file_is_imported_on_a_cluster_as_it_is_now(tmp_path,
         for name in ("beside.py", "lazily.py"):
             (tmp_path / name).write_text(f"OFFSET = {number}\n")
         assert main(run) == 0
-        found = engine.load(study(file).experiments["own"], "paper", tmp_path / "results")
+        found = engine.load_table(
+            load_user_study(file).experiments["own"], "paper", tmp_path / "results"
+        )
         assert found.value.tolist() == [2 * number] * 2
 
 
 def test_workers_with_other_code_are_refused(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr(runner, "packages_hash", lambda: "as it was yesterday")
     with pytest.raises(StudyError, match="version"):
-        engine.sweep(cubes(tmp_path), "paper", tmp_path, dask=cluster)
+        engine.run_experiment(cubes(tmp_path), "paper", tmp_path, dask=cluster)
     assert not list(tmp_path.glob("*.csv"))
 
 
@@ -112,7 +114,7 @@ def test_a_cluster_without_workers_is_named(tmp_path, monkeypatch):
         distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
         pytest.raises(ConnectionError, match="no workers"),
     ):
-        engine.sweep(cubes(tmp_path), "paper", tmp_path, dask=cluster.scheduler_address)
+        engine.run_experiment(cubes(tmp_path), "paper", tmp_path, dask=cluster.scheduler_address)
 
 
 def test_a_run_that_kills_its_worker_is_computed_in_the_next_sweep(workers, tmp_path):
@@ -120,12 +122,12 @@ def test_a_run_that_kills_its_worker_is_computed_in_the_next_sweep(workers, tmp_
     one, log = cubes(tmp_path), tmp_path / "out/cubes.errors.log"
     (tmp_path / "die").touch()
     with pytest.raises(StudyError):
-        engine.sweep(one, "paper", tmp_path / "out", **workers)
+        engine.run_experiment(one, "paper", tmp_path / "out", **workers)
     assert engine.finished(one, "paper", tmp_path / "out") < 8
     if "dask" in workers:  # it is named, and the others go on
         assert "factor=2.0, seed=2\nKilledWorker" in log.read_text()
         assert engine.finished(one, "paper", tmp_path / "out") > 4
     (tmp_path / "die").unlink()
-    file = engine.sweep(one, "paper", tmp_path / "out")
-    serial = engine.sweep(one, "paper", tmp_path / "serial")
+    file = engine.run_experiment(one, "paper", tmp_path / "out")
+    serial = engine.run_experiment(one, "paper", tmp_path / "serial")
     assert file.read_bytes() == serial.read_bytes()

@@ -27,7 +27,7 @@ RUNS = len(SEEDS)
 STUDY = """
 import json, os
 from pathlib import Path
-from rlsvi_study.engine import Plot, table
+from rlsvi_study.engine import Plot, define_experiment
 from helper import HELPER
 CODE = 0
 def run(seed):
@@ -43,7 +43,7 @@ def run(seed):
     if seed == unlucky:
         raise RuntimeError("out of luck")
     return [{"value": 100 * CODE + 10 * HELPER + LATER + seed}]
-EXPERIMENTS = {"own": table("own", place="here", title="A sum", run=run, seeds=SEEDS,
+EXPERIMENTS = {"own": define_experiment("own", place="here", title="A sum", run=run, seeds=SEEDS,
                             plot=Plot("seed", "value"))}
 """.replace("SEEDS", str(SEEDS))
 FILES = {"own.py": STUDY, "helper.py": "HELPER = 0\n", "later.py": "LATER = 0\n"}
