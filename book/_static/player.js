@@ -1,6 +1,6 @@
-// Two policies of RLSVI and the reader play Tetris with the same pieces, by tetris.js, under a rule that
+// Two learned policies and the reader play Tetris with the same pieces, by tetris.js, under a rule that
 // the reader chooses. data-policies: [name, weights] of each, whole numbers of ten-thousandths.
-UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
+UI.mount("tetris", "Tetris: RLSVI, LSVI and you", root => {
   "use strict";
   const { el, svg, button, slider } = UI, { Game, NAMES, TURNS } = Tetris;
   const WIDTH = 10, HEIGHT = 20, ROOM = 24; // rows drawn
@@ -108,7 +108,7 @@ UI.mount("tetris", "Tetris: an early policy, a late one, and you", root => {
     `${name} (${MEANS[name]})`)));
   rule.value = "top row";
   const table = UI.readings(["", "pieces", "rows", "rows at your piece"],
-    boards.map(({ key, name }) => [key, name.replace("RLSVI ", "")]));
+    boards.map(({ key, name }) => [key, name]));
   const sign = (label, text, on) => { const b = button(text, on); b.setAttribute("aria-label", label); return b; };
   const hands = el("div", { class: "hands" }, el("div", { class: "bar" },
     sign("Left", "◀", () => move(-1)), sign("Turn", "⟳", () => move(0, 1)), sign("Right", "▶", () => move(1)),
