@@ -99,13 +99,13 @@ class Run(NamedTuple):
         The sum of its rewards.
     expected
         The exact expected reward of the policy as it was planned; NaN without ``exact=True``.
-    claimed
+    predicted_value
         What the agent's own values promised at its first state.
-    opening
+    first_action
         The first action.
     length
         The number of steps.
-    furthest
+    max_state
         The largest state visited; −1 where states are not numbers.
     """
 
