@@ -59,7 +59,7 @@ from .runtime.env_protocol import (
 )
 from .runtime.loop import (
     PlayRequest,
-    Returns,
+    ReturnMonitor,
     Run,
     chunk_ranges,
     delayed_interrupt,
@@ -166,7 +166,7 @@ class Agent:
             if isinstance(problem, RegressionProblem)
             else (-math.inf, math.inf)
         )
-        self._returns = Returns(*told, 1.0 if gamma is None else gamma, learner.H)
+        self._returns = ReturnMonitor(*told, 1.0 if gamma is None else gamma, learner.H)
         self._begun = False  # whether an action was chosen since the plan
 
     def __repr__(self) -> str:
@@ -306,7 +306,7 @@ class Agent:
 
     def plan(self) -> None:
         """Fix the values of the coming episode."""
-        self._returns.end(self.sample)
+        self._returns.end_episode(self.sample)
         self._draw_values()
         self.count[0] += 1
         self._begun = False
@@ -340,7 +340,7 @@ class Agent:
         q = self.values(h, s, legal)
         if not self._begun and self.count[0]:
             self._begun = True
-            self._returns.begin(max_value(q))
+            self._returns.begin_episode(max_value(q))
         return sample_action(
             q, self._epsilon_at(self.episode), self.eta, np.empty(q.size), self.rng.random()
         )
@@ -365,9 +365,9 @@ class Agent:
         self.count[1] += 1
         self._stale = True
         if self._returns.open:
-            self._returns.add(r)
+            self._returns.add_reward(r)
             if s_next is None or h + 1 == self.H:
-                self._returns.end(self.sample, cut=False)
+                self._returns.end_episode(self.sample, cut=False)
         if callable(self.redraw):
             self._met.add(self.redraw(s))
             self._due = s_next is not None and self.redraw(s_next) in self._met
@@ -519,7 +519,7 @@ class Agent:
             self._stale = True
             self._reset_redraw()
             play(self.fitted, task)
-            self._returns.compare(self.sample)
+            self._returns.warn_wrong_range(self.sample)
             done(stop - start)
 
     def _play_in_python(
@@ -577,7 +577,7 @@ class Agent:
             s = s_next
             h += 1
         if learning:
-            self._returns.end(self.sample)
+            self._returns.end_episode(self.sample)
         run.length[i] = h  # last: now it counts
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from rlsvi_core.envs.dirichlet import DirichletPrior
 
 
-def make_prior(H: int, S: int, A: int) -> DirichletPrior:
+def theorem1_prior(H: int, S: int, A: int) -> DirichletPrior:
     """The symmetric prior with 1'α^R = 1'α^P = 1."""
     return DirichletPrior.symmetric(H, S, A, alpha_R=1 / 2, alpha_P=1 / S)
 

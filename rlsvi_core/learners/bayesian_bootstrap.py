@@ -132,7 +132,7 @@ class OutcomeRecord(NamedTuple):
 
 
 @jit
-def _draw_weights(data: OutcomeRecord, rng: Generator) -> None:
+def _draw_bootstrap_weights(data: OutcomeRecord, rng: Generator) -> None:
     """Steps 1 and 2, or the mean of every weight."""
     seen = data.seen
     draw = data.draw
@@ -216,7 +216,7 @@ def _solve_period(data: OutcomeRecord, h: int, V: Floats, U: Floats, again: bool
 @jit
 def _fit_outcomes(data: OutcomeRecord, rng: Generator) -> float:
     """Q̃ of all periods, from the last one, or of one that follows itself."""
-    _draw_weights(data, rng)
+    _draw_bootstrap_weights(data, rng)
     V = np.zeros(data.fitted.shape[1])
     U = np.empty((data.C.shape[3], data.C.shape[3]))
     if data.sweeps > 0:
@@ -237,7 +237,7 @@ def _add_outcome(data: OutcomeRecord, h: int, s: int, a: int, r: float, s_next: 
     count_transition(data.seen, h, s, a, r, TERMINAL if last else s_next)
 
 
-def _coefficients(Phi: Floats) -> Floats:
+def _spanner_coefficients(Phi: Floats) -> Floats:
     """Return the rows of a table as combinations of spanning pairs, in each period."""
     T, _, _, K = Phi.shape
     if Phi.strides[0] == 0:  # the same in all periods
@@ -266,7 +266,7 @@ class OutcomeBootstrap(counts.TabularLearner):
         shape = phi.H or 1, phi.S, phi.A
         C = np.zeros((0, 0, 0, 0))
         if isinstance(phi, FeatureTable):
-            C = _coefficients(phi.Phi)
+            C = _spanner_coefficients(phi.Phi)
         record = OutcomeRecord(
             empty_counts(*shape, True),
             BootstrapWeights(np.zeros(0), *np.zeros((2, shape[0], phi.K))),

@@ -39,7 +39,7 @@ from .base import RegressionLearner, RegressionProblem, TargetSpec, Weights, leg
 
 
 @jit
-def next_values(q: Floats, legal: Array, ended: Array, targets: TargetSpec) -> Floats:
+def next_row_values(q: Floats, legal: Array, ended: Array, targets: TargetSpec) -> Floats:
     """γṼ of what follows each transition, 0 if nothing does; q holds its values, block by block."""
     N = ended.size
     V = np.zeros(N)
@@ -180,13 +180,13 @@ class RowLearner(RegressionLearner):
         self.K = B * d
         self.kept = [empty_data(n, d, B) for _ in range(fits)]
 
-    def rows(self, h: int, s: Any) -> Array:
+    def compact_rows(self, h: int, s: Any) -> Array:
         """The compact rows of an observation, checked; of the last one, without another call."""
         if self._last[:2] != (h, value := _cache_key(s)):
-            self._last = (h, value, self._rows(h, s))
+            self._last = (h, value, self._checked_rows(h, s))
         return self._last[2]
 
-    def _rows(self, h: int, s: Any) -> Array:
+    def _checked_rows(self, h: int, s: Any) -> Array:
         X = checks.as_float_array(
             "features", self.problem.features.block_rows(h, s)
         )  # a map may use it again
@@ -210,7 +210,7 @@ class RowLearner(RegressionLearner):
 
     def values(self, fitted: Weights, h: int, s: Any) -> Floats:
         period = self._period_index(h)
-        X = self.rows(h, s)
+        X = self.compact_rows(h, s)
         if not fitted.theta.size:  # fitted before the first observation told the sizes
             return np.zeros(self.A or 0)
         q: Floats = X @ fitted.theta[period].reshape(-1, X.shape[1]).T
@@ -220,7 +220,7 @@ class RowLearner(RegressionLearner):
         self, h: int, s: Any, a: int, r: float, s_next: Any | None, legal_next: Any = None
     ) -> None:
         period = self._period_index(h)
-        here = self.rows(h, s)
+        here = self.compact_rows(h, s)
         B = self.problem.features.blocks
         a = checks.check_index("a", a, self.A or 0)
         A = self.A or 0
@@ -228,7 +228,7 @@ class RowLearner(RegressionLearner):
         legal = np.ones(A, bool)
         ended = s_next is None or h + 1 == self.H
         if not ended:
-            there = self.rows(h + 1, s_next)
+            there = self.compact_rows(h + 1, s_next)
             if legal_next is not None:
                 legal[:] = False
                 legal[legal_indices(A, legal_next)] = True
@@ -241,9 +241,9 @@ class RowLearner(RegressionLearner):
     def flush_queue(self) -> None:
         """Take in all that has waited."""
         for h, kept in enumerate(self.kept):
-            self.kept[h] = merge_queued(kept, self.problem.options.window, self.enough)
+            self.kept[h] = merge_queued(kept, self.problem.options.window, self.needs_sums_only)
 
-    def enough(self, new: TransitionArrays) -> Array:
+    def needs_sums_only(self, new: TransitionArrays) -> Array:
         """Of which transitions nothing is needed but their sums."""
         return new.ended | (self.problem.gamma == 0)
 
@@ -275,7 +275,7 @@ class RowLearner(RegressionLearner):
         columns = data.columns
         B, d = data.c.shape
         q = after.reshape(B, d) @ columns.next_rows.reshape(-1, d).T
-        V = next_values(q, columns.legal, columns.ended, self.problem.targets)
+        V = next_row_values(q, columns.legal, columns.ended, self.problem.targets)
         w = data.c + columns.scatter_to_blocks(V, B) @ columns.x
         for own, one in zip(w, U, strict=True):
             own[:] = dtrsv(one, own, trans=1)  # U^{-T} A'b

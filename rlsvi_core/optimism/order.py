@@ -33,8 +33,8 @@ __all__ = [
     "Beta",
     "Comparison",
     "DirichletMean",
-    "Estimate",
     "FiniteDistribution",
+    "GapEstimate",
     "Normal",
     "compare_samples",
     "estimate_gap",
@@ -258,7 +258,7 @@ Distribution: TypeAlias = (
 # ------------------------------------------------------------------------------------- the gap
 
 
-class Estimate(NamedTuple):
+class GapEstimate(NamedTuple):
     """The gap from samples, at each z."""
 
     gap: Floats
@@ -273,7 +273,7 @@ def check_sample(name: str, values: ArrayLike) -> Floats:
     return values
 
 
-def estimate_gap(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Estimate:
+def estimate_gap(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> GapEstimate:
     """Estimate G(z) = E(X − z)⁺ − E(Y − z)⁺ at each z from independent samples of X and Y.
 
     Where no draw lies above z both numbers are 0, which says nothing.
@@ -293,7 +293,7 @@ def estimate_gap(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Estimate:
         u, v = np.maximum(x - level, 0), np.maximum(y - level, 0)
         gap[k] = u.mean() - v.mean()
         error[k] = np.sqrt(u.var() / x.size + v.var() / y.size)
-    return Estimate(gap, error)
+    return GapEstimate(gap, error)
 
 
 def exact_gap(X: Distribution, Y: Distribution, z: ArrayLike, digits: int = 15) -> Floats:

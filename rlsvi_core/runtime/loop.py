@@ -99,13 +99,13 @@ class Run(NamedTuple):
         The sum of its rewards.
     expected
         The exact expected reward of the policy as it was planned; NaN without ``exact=True``.
-    claimed
+    predicted_value
         What the agent's own values promised at its first state.
-    opening
+    first_action
         The first action.
     length
         The number of steps.
-    furthest
+    max_state
         The largest state visited; −1 where states are not numbers.
     """
 
@@ -136,7 +136,7 @@ def slice_run(run: Run, start: int, stop: int) -> Run:
     return Run._make(column[start:stop] for column in run)
 
 
-class Watch(NamedTuple):
+class ReturnStatistics(NamedTuple):
     """What is kept of discounted returns, to compare them with the range of values."""
 
     gamma: float
@@ -146,7 +146,7 @@ class Watch(NamedTuple):
     # the largest discounted sum of rewards up to any step, the last episode with a hope of more
 
 
-def note_episode(watch: Watch, claimed: float, total: float, largest: float) -> None:
+def add_return(watch: ReturnStatistics, claimed: float, total: float, largest: float) -> None:
     """Keep the discounted return of an episode, what the agent claimed it to be, and the largest
     discounted sum of rewards up to a step."""
     kept = watch.kept
@@ -160,10 +160,10 @@ def note_episode(watch: Watch, claimed: float, total: float, largest: float) -> 
         kept[6] = kept[0]
 
 
-_note_episode = jit_inline(note_episode)
+_add_return = jit_inline(add_return)
 
 
-class Returns:
+class ReturnMonitor:
     """The discounted returns that an agent saw, beside the range of values that it was told.
 
     A mean return above the range shows that it is too low, because no policy earns more than the
@@ -179,17 +179,17 @@ class Returns:
         V = 0.0 if self.told else max(high, 0.0) - min(low, 0.0)
         kept = np.array([0.0, 0.0, 0.0, math.inf, -math.inf, 0.0, 0.0])
         after = 0.0 if self.told or H is not None else low
-        self.watch = Watch(gamma, after, FAINT * V, kept)
+        self.watch = ReturnStatistics(gamma, after, FAINT * V, kept)
         self.open = False  # whether an episode has begun, and not ended
 
-    def begin(self, claimed: float) -> None:
+    def begin_episode(self, claimed: float) -> None:
         """Begin an episode with its first action, if there is something to compare it with."""
         self._claimed = claimed
         self.open = not self.told
         self._total = self._recent = self._largest = 0.0
         self._discount = 1.0
 
-    def add(self, r: float) -> None:
+    def add_reward(self, r: float) -> None:
         """Add a reward to an episode that is open."""
         gamma = self.watch.gamma
         self._recent = gamma * self._recent + r
@@ -197,15 +197,15 @@ class Returns:
         self._discount *= gamma
         self._largest = max(self._largest, abs(self._recent))
 
-    def end(self, sample: bool, cut: bool = True) -> None:
+    def end_episode(self, sample: bool, cut: bool = True) -> None:
         """End the episode, if one is open: by the clock, or for good."""
         if self.open:
             total = self._total + (self._discount * self.watch.after if cut else 0.0)
-            note_episode(self.watch, self._claimed, total, self._largest)
+            add_return(self.watch, self._claimed, total, self._largest)
             self.open = False
-            self.compare(sample)
+            self.warn_wrong_range(sample)
 
-    def compare(self, sample: bool) -> None:
+    def warn_wrong_range(self, sample: bool) -> None:
         """Warn once of a range that the returns contradict; ``sample``: the agent acts on draws."""
         n, total, squares, least, most, largest, hopeful = self.watch.kept
         if self.told or n < ENOUGH:
@@ -238,7 +238,7 @@ class PlayRequest(NamedTuple):
     agent_rng: Generator  # the agent's
     counts: Ints  # (2,) the agent's, of plans and of transitions, to be counted on
     run: Run  # to be filled
-    watch: Watch  # to be filled
+    watch: ReturnStatistics  # to be filled
 
 
 fit: Any = None
@@ -246,7 +246,7 @@ values: Any = None
 add: Any = None  # these stand for the parts that the next two functions are made with
 
 
-def expected_reward(
+def expected_episode_reward(
     model: MDPArrays, H: int, data: Any, epsilon: float, eta: float, q: Floats, p: Floats
 ) -> float:
     """That of the episode's policy, pushing π forward through it."""
@@ -300,7 +300,7 @@ def play_episodes(
         fit(data, own)
         count[0] += 1
         if exact[i]:
-            run.expected[i] = expected_reward(model, limit, data, epsilon[i], eta, q, p)
+            run.expected[i] = expected_episode_reward(model, limit, data, epsilon[i], eta, q, p)
         s = sample_first_state(model, rng)
         run.max_state[i] = s
         due = False
@@ -337,7 +337,7 @@ def play_episodes(
                 run.predicted_value[i] = max_value(q)
             s = s_next
         run.length[i] = limit
-        _note_episode(watch, run.predicted_value[i], total + discount * watch.after, largest)
+        _add_return(watch, run.predicted_value[i], total + discount * watch.after, largest)
 
 
 def compile_with_globals(function: Any, **parts: Any) -> Any:
@@ -350,11 +350,12 @@ def compile_with_globals(function: Any, **parts: Any) -> Any:
 
 def compile_loop(fit: Any, values: Any, add: Any) -> Any:
     """Algorithm 2 on a finite MDP, of a learner's three parts, all compiled by ``jit``:
-    ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add(data, h, s, a, r, s_next)``;
-    ``data`` is the learner's record. What it returns is called with an environment of these
-    types, the steps of an episode, the learner's periods (1 without a horizon), ``data`` and a
+    ``fit(data, rng)``, ``values(data, h, s, q)``, which fills q, and ``add_reward(data, h, s, a, r,
+    s_next)``; ``data`` is the learner's record. What it returns is called with an environment of
+    these types, the steps of an episode, the learner's periods (1 without a horizon), ``data`` and
+    a
     :class:`PlayRequest`."""
-    expected = compile_with_globals(expected_reward, values=values)
+    expected = compile_with_globals(expected_episode_reward, values=values)
     compiled = compile_with_globals(
         play_episodes, fit=fit, values=values, add=add, expected_reward=expected
     )

@@ -170,7 +170,7 @@ def learns_50_chain(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgeme
     verdict=HOLDS,
     main=True,
 )
-def dithering_wait(limits: Limits = CHOSEN) -> Judgement:
+def dithering_waits_long(limits: Limits = CHOSEN) -> Judgement:
     """Any dithering strategy would take at least 10^15 episodes to learn the 50-chain.
 
     The first reward alone takes a mean of {mean:.2g} episodes, the paper's statistic, and a median
@@ -201,7 +201,7 @@ def median_at(cells: pd.DataFrame, at: int) -> Median:
     return Median(*map(float, cells.loc[at, ["median", "low", "high"]]))
 
 
-def tabular_line(lengths: pd.Index) -> pd.Series:
+def tabular_learning_line(lengths: pd.Index) -> pd.Series:
     """The paper's H²SA/10."""
     N = lengths.to_numpy()
     return pd.Series((N - 1) ** 2 * N * 2 / 10, N)
@@ -226,7 +226,7 @@ def tabular_bound(tables: Frames = STORED) -> Judgement:
     paper's.
     """
     tabular = median_learning_times(tables["fig3-tabular"], "N")
-    line = tabular_line(tabular.index)
+    line = tabular_learning_line(tabular.index)
     below = tabular["high"] < line
     return Judgement(
         combine_readings({"worst MDP": HOLDS, "this chain": verdict_if_all(not below.any())}),
@@ -262,7 +262,7 @@ def generalization(tables: Frames = STORED) -> Judgement:
         median_learning_times(tables[name], "N") for name in ("fig3", "fig3-tabular")
     )
     times = {name: tables[name].query("N == 50").tenth_reward for name in ("fig3", "fig3-tabular")}
-    line = tabular_line(with_ten.index)
+    line = tabular_learning_line(with_ten.index)
     below = with_ten["high"] < np.minimum(line, 2.0 ** (line.index - 1))
     ten, one_hot = median_at(with_ten, 50), median_at(tabular, 50)
     return Judgement(
@@ -287,7 +287,7 @@ def generalization(tables: Frames = STORED) -> Judgement:
     verdict=HOLDS,
     main=True,
 )
-def more_features(tables: Frames = STORED) -> Judgement:
+def more_features_help(tables: Frames = STORED) -> Judgement:
     """Learning time scales gracefully with K, and the marginal effect of K decreases as K
     approaches 100.
 

@@ -109,7 +109,7 @@ def dithering_fails_any_basis() -> Judgement:
 
 
 @jit
-def reinforce(
+def run_reinforce(
     N: int, step_size: float, rewards: int, budget: int, rng: Generator
 ) -> tuple[int, float]:
     """The first rewarded episode of REINFORCE on the chain, from a uniform softmax policy, and how
@@ -155,7 +155,7 @@ def policy_gradient_fails(limits: Limits = CHOSEN) -> Judgement:
     """
     lengths, seeds, rng = range(4, 15, 2), 30, np.random.default_rng(12)
     found = {
-        N: np.array([reinforce(N, 1.0, 10, 10**6, rng) for _ in range(seeds)]) for N in lengths
+        N: np.array([run_reinforce(N, 1.0, 10, 10**6, rng) for _ in range(seeds)]) for N in lengths
     }
     q = {N: arrival_probability(N) for N in lengths}
     z = [(found[N][:, 0].mean() - 1 / q[N]) * q[N] / np.sqrt((1 - q[N]) / seeds) for N in lengths]

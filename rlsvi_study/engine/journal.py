@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from .. import StudyError
 from .experiment import Experiment, Rows, Task, to_json_text
 from .files import table_path, write_atomically
-from .provenance import now
+from .provenance import utc_timestamp
 
 
 def _lines(journal: Path) -> list[dict[str, Any]]:
@@ -102,7 +102,7 @@ class Journal:
         with ExitStack() as opened:
             opened.enter_context(_locked(target))
             self._runs = self._resumed(lambda text: say(f"{experiment.name}: {text}"))
-            holder = f"process {os.getpid()} on {socket.gethostname()}, since {now()}"
+            holder = f"process {os.getpid()} on {socket.gethostname()}, since {utc_timestamp()}"
             lines = [{"holder": holder, **self._setting}, *self._runs.values()]
             write_atomically(
                 {self.file: "".join(to_json_text(line) + "\n" for line in lines).encode()}

@@ -16,7 +16,7 @@ from typing import Any
 from .sources import PACKAGES, Sources
 
 
-def now() -> str:
+def utc_timestamp() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 

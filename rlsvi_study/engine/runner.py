@@ -247,7 +247,7 @@ def run_experiment(
     start, folder = time.monotonic(), Path(folder).absolute()  # a run may go elsewhere
     experiment = replace(experiment, loaded=experiment.sources)
     name, target = experiment.name, table_path(experiment, scale, folder)
-    if not again and tables.is_current(experiment, scale, folder):
+    if not again and tables.is_table_current(experiment, scale, folder):
         say(f"{name}: already stored, by this code, in {target}; --again recomputes it")
         return target
     if not again and (other := tables.other_study_file(experiment, scale, folder)):

@@ -25,7 +25,7 @@ from .. import StudyError
 from .compare import unequal_cells
 from .experiment import Experiment, Rows, to_json_text
 from .files import table_path, write_atomically
-from .provenance import describe_environment, now
+from .provenance import describe_environment, utc_timestamp
 from .sources import digest
 
 RECORD_FIELDS = {"command", "constants", "grid", "seeds", "rows", "sha256", "computed"}
@@ -90,7 +90,7 @@ def save_table(
             "place": _study_location(experiment, scale, folder),
             "cpu_seconds": round(sum(run["seconds"] for run in runs), 1),
             "wall_seconds": round(wall_seconds, 1),
-            "finished": now(),
+            "finished": utc_timestamp(),
         },
     }
     write_atomically(
@@ -99,7 +99,7 @@ def save_table(
     return target
 
 
-def _restore(experiment: Experiment, scale: str) -> str:
+def _restore_hint(experiment: Experiment, scale: str) -> str:
     return f"Restore the files, or recompute with: {experiment.command_line(scale)}"
 
 
@@ -121,7 +121,7 @@ def read_provenance(
     if not whole:
         raise StudyError(
             f"{file.name} says where a table came from; it is damaged. "
-            f"{_restore(experiment, scale)}"
+            f"{_restore_hint(experiment, scale)}"
         )
     return found
 
@@ -135,7 +135,7 @@ def read_checked(
     if digest(data) != found["sha256"]:
         damage = "edited or cut short" if data else "removed"
         raise StudyError(
-            f"{file.name} was {damage}: its SHA-256 is another. {_restore(experiment, scale)}"
+            f"{file.name} was {damage}: its SHA-256 is another. {_restore_hint(experiment, scale)}"
         )
     return found, data
 
@@ -149,7 +149,7 @@ def load_table(
     if {name: found[name] for name in setting.settings} != setting.settings:
         raise StudyError(
             f"{file.name} was computed with other settings than the experiment has now. "
-            f"{_restore(experiment, scale)}"
+            f"{_restore_hint(experiment, scale)}"
         )
     return _restore_none(_parse_csv(data), [task.label for task in setting.tasks])
 
@@ -165,7 +165,7 @@ def _restore_none(table: pd.DataFrame, labels: Rows) -> pd.DataFrame:
     return table
 
 
-def is_current(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:
+def is_table_current(experiment: Experiment, scale: str, folder: Path | str | None = None) -> bool:
     """Whether the table is stored as today's sources and settings would compute it."""
     try:
         load_table(experiment, scale, folder)

@@ -74,7 +74,7 @@ def bootstrap_samples_posterior(tables: Frames = STORED) -> Judgement:
     kind="instances",
     verdict=HOLDS,
 )
-def constant_cost() -> Judgement:
+def cost_stays_constant() -> Judgement:
     """The compute time per episode of these incremental algorithms, by summary statistics and by
     stochastic gradient descent, does not depend on the episode.
 
@@ -158,7 +158,7 @@ def variance_drop_at_first_trial(gamma: float) -> dict[str, float]:
     verdict=DEPENDS,
     on="condition",
 )
-def autocorrelation(limits: Limits = CHOSEN) -> Judgement:
+def perturbation_autocorrelation(limits: Limits = CHOSEN) -> Judgement:
     """The law of the perturbations, its two coefficients exchanged back (a misprint), ensures
     autocorrelation, and that marginal covariances of consecutive ones differ only slightly.
 
@@ -197,7 +197,7 @@ def autocorrelation(limits: Limits = CHOSEN) -> Judgement:
     verdict=MISPRINT,
     part_of="F.autocorrelation",
 )
-def marginal_covariance(limits: Limits = CHOSEN) -> Judgement:
+def marginal_covariance_changes(limits: Limits = CHOSEN) -> Judgement:
     """The marginal covariance of the perturbation changes only slightly from step to step.
 
     N(γ w_t, (1−γ²)Σ_{{t+1}}). When an action is first tried (λ = 1, σ = 0.1, γ = 0.99) its variance

@@ -77,7 +77,7 @@ class BernoulliBandit(CustomerLearner):
         super().__init__(N, J)
         self.liked, self.disliked = np.ones((2, N))  # Algorithm 10, line 1
 
-    def data(self, fitted: Weights, sample: bool) -> tuple[Floats, Floats, Floats]:
+    def make_record(self, fitted: Weights, sample: bool) -> tuple[Floats, Floats, Floats]:
         return self.liked, self.disliked, fitted.theta
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:

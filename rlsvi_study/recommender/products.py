@@ -281,10 +281,11 @@ def _serve_customers(
 
 class CustomerLearner(Learner):
     """What learners share that serve customers in compiled code: ``serve``, given the customers'
-    preferences, the states whose policies are evaluated, ``data(fitted, sample)`` and a task."""
+    preferences, the states whose policies are evaluated, ``make_record(fitted, sample)`` and a
+    task."""
 
     serve: Any
-    data: Any
+    make_record: Any
 
     def __init__(self, N: int, J: int) -> None:
         self.A = self.N = checks.check_integer("N", N, 1, hint="The paper has N=10 and J=5.")
@@ -303,7 +304,7 @@ class CustomerLearner(Learner):
             if task.exact.any():  # else only the empty state is listed
                 some, P = env.states, env.like_probabilities
             self.reserve(len(task.run.reward))
-            self.serve(env.beta, env.gamma, some, P, self.data(fitted, task.sample), task)
+            self.serve(env.beta, env.gamma, some, P, self.make_record(fitted, task.sample), task)
 
         return play
 
@@ -391,7 +392,7 @@ class ProductLearner(CustomerLearner):
             }
             self.sums = self.sums._replace(**grown)
 
-    def data(self, fitted: Weights, sample: bool) -> ProductRecord:
+    def make_record(self, fitted: Weights, sample: bool) -> ProductRecord:
         return ProductRecord(
             self.sums,
             self.any,
@@ -405,7 +406,7 @@ class ProductLearner(CustomerLearner):
 
     def fit(self, rng: Generator | None, before: Weights | None) -> Weights:
         fitted = self.empty_fit()
-        _fit_products(self.data(fitted, rng is not None), rng or np.random.default_rng(0))
+        _fit_products(self.make_record(fitted, rng is not None), rng or np.random.default_rng(0))
         return fitted
 
     def add(
@@ -415,4 +416,4 @@ class ProductLearner(CustomerLearner):
         h, a = checks.check_index("h", h, self.J), checks.check_index("a", a, self.N)
         x = check_state(s, h, self.N)
         self.reserve(1)
-        _add_answer(self.data(self.empty_fit(), False), h, x, a, bool(r))
+        _add_answer(self.make_record(self.empty_fit(), False), h, x, a, bool(r))

@@ -33,7 +33,7 @@ from .lemma2 import shrunk_noise_identities, theorem_conditions
 from .lower_bounds import FIRST_TERM, SECOND_TERM
 
 STORED = StoredTables(regret.EXPERIMENTS)
-BASE = regret.make_prior(**regret.BASE)
+BASE = regret.theorem1_prior(**regret.BASE)
 SEEN = 1, 0  # of the rewards −1 and 0, one refutes R̂ ≥ R̄
 
 
@@ -48,7 +48,7 @@ SEEN = 1, 0  # of the rewards −1 and 0, one refutes R̂ ≥ R̄
     verdict=HOLDS,
     part_of="5.lemma2",
 )
-def closed_form() -> Judgement:
+def tabular_closed_form() -> Judgement:
     """Without generalization the posterior of Algorithm 1 is diagonal, with this closed form.
 
     With the same draws it gives the same values and the same play as the general algorithm, to
@@ -172,7 +172,7 @@ def required_sigma() -> Judgement:
 
 
 # Of Lemma 2, as chapter 5 has it, besides Lemma 1 (G.gauss-dirichlet).
-LEMMA_2 = closed_form, posterior_means, shrunk_noise_identities, theorem_conditions
+LEMMA_2 = tabular_closed_form, posterior_means, shrunk_noise_identities, theorem_conditions
 
 
 @claim(
@@ -384,7 +384,7 @@ def theorem1(tables: Frames = STORED) -> Judgement:
         name: upper_bound.first_term_leads_from(*sizes)
         for name, sizes in upper_bound.DIRICHLET.items()
     }
-    share = upper_bound.largest_share(tables["theorem1-bound"])
+    share = upper_bound.largest_share_of_bound(tables["theorem1-bound"])
     readings = {
         "as T grows, σ of order H": verdict_if_all(
             not failed, upper_bound.check_rate(), share.low <= 1
@@ -397,7 +397,9 @@ def theorem1(tables: Frames = STORED) -> Judgement:
         combine_readings(readings),
         {
             "failed": failed,
-            "above": lower_bounds.first_exceeding_H(lower_bounds.printed_rate) if real else None,
+            "above": lower_bounds.first_exceeding_H(lower_bounds.printed_rate_bound)
+            if real
+            else None,
             "second_term_until": until["m_P = 1"],
             "until": until,
             "proven": {  # over 1000 episodes, as a share of random play's regret
@@ -417,7 +419,7 @@ def theorem1(tables: Frames = STORED) -> Judgement:
     verdict=FAILS,
     part_of="5.theorem1",
 )
-def last_line() -> Judgement:
+def last_line_of_proof() -> Judgement:
     """Up to a constant the concentration errors add up to at most 2SAH + ΣK log(T + K) +
     H√(SAHT log T), K = α₁^R + H 1ᵀα^P.
 

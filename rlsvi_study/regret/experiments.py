@@ -30,7 +30,7 @@ from rlsvi_core.runtime.compilation import Generator, Seed
 
 from .. import baselines
 from ..engine import Plot, Rows, define_experiment, grid, quick_scale, streams
-from ..parameters import make_prior, minimal_parameters, theorem1_parameters
+from ..parameters import minimal_parameters, theorem1_parameters, theorem1_prior
 
 BOUND_EXPONENTS = {"episode": 0.5, "S": 0.5, "A": 0.5, "H": 2.0}  # powers in H²√(SAL)
 BASE = {"H": 5, "S": 5, "A": 3}
@@ -78,7 +78,7 @@ def _checkpoint_rows(value: float, run: Run, every: list[int]) -> Rows:
 
 def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int) -> Rows:
     """Regret along one run on one MDP from the prior, at episodes 1, 4, 16, …"""
-    prior = make_prior(H, S, A)
+    prior = theorem1_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
     learner = AGENTS[agent](prior, episodes, agent_rng)
     mdp = prior.sample(mdp_rng)
@@ -88,7 +88,7 @@ def bayesian_regret(agent: str, H: int, S: int, A: int, seed: int, episodes: int
 
 def tuned_regret(agent: str, factor: float, seed: int, episodes: int) -> Rows:
     """Regret with a multiple of what the analyses take: of UCBVI's bonus, or of RLSVI's σ."""
-    prior = make_prior(**BASE)
+    prior = theorem1_prior(**BASE)
     mdp_rng, env_rng, agent_rng = streams(seed)
     least = theorem1_parameters(prior)
     learner = {
@@ -107,7 +107,7 @@ def regret_beside_uniform(
     parameters: str, H: int, S: int, A: int, seed: int, episodes: int
 ) -> Rows:
     """RLSVI's regret on one MDP from the prior at episodes 1, 4, 16, …, and uniform play's."""
-    prior = make_prior(H, S, A)
+    prior = theorem1_prior(H, S, A)
     mdp_rng, env_rng, agent_rng = streams((seed, H, S, A))
     mdp, (lam, sigma) = prior.sample(mdp_rng), PARAMETERS[parameters](prior)
     agent = theorem1_agent(prior, lam, sigma, agent_rng)

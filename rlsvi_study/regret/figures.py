@@ -11,7 +11,7 @@ from scipy import stats
 from rlsvi_core.optimism import order
 
 from ..judging.intervals import student_ends
-from ..parameters import make_prior
+from ..parameters import theorem1_prior
 from ..style import (
     BARS,
     BY_AGENT,
@@ -74,7 +74,7 @@ def theorem1_bound(table: pd.DataFrame) -> Figure:
     fig, ax = subplots(height=4.0)
     (H, S, A), L = regret.BASE.values(), np.geomspace(1, 1e7, 200)
     of = (table.H == H) & (table.S == S) & (table.A == A) & (table.parameters == "printed")
-    runs, (lam, sigma) = table[of], regret.PARAMETERS["printed"](make_prior(H, S, A))
+    runs, (lam, sigma) = table[of], regret.PARAMETERS["printed"](theorem1_prior(H, S, A))
     uniform = float((runs.uniform / runs.episode).mean())
     bound = upper_bound.regret_bound(H, S, A, L, lam, sigma, 1.0)
     ax.plot(L, uniform * L, color=COLOUR["uniform"], ls=LINE["uniform"], lw=1.6)

@@ -273,7 +273,7 @@ def first_exceeding_H(printed: Callable[[int, float], float]) -> int:
     return LEAST_H + 2 * (smallest_integer(above) - 1)
 
 
-def printed_rate(H: int, T: float) -> float:
+def printed_rate_bound(H: int, T: float) -> float:
     """√(H³SAT) at S = 1, A = 2."""
     return float(np.sqrt(2.0 * H**3 * T))
 

@@ -31,11 +31,11 @@ class HistoryData(NamedTuple):
         """The larger total weight, max(m_R, m_P)."""
         return max(self.alpha_R.sum(-1).max(), self.alpha_P.sum(-1).max())
 
-    def floats(self) -> "HistoryData":
+    def as_floats(self) -> "HistoryData":
         return HistoryData(*(x.astype(float) for x in self))
 
 
-class Models(NamedTuple):
+class ShrunkModels(NamedTuple):
     """The shrunk model and the mean MDP that data give."""
 
     n: Array  # (H, S, A)
@@ -45,11 +45,11 @@ class Models(NamedTuple):
     P_bar: Array
 
 
-def shrunk_models(data: HistoryData, rho: Any) -> Models:
+def shrunk_models(data: HistoryData, rho: Any) -> ShrunkModels:
     alpha_R, alpha_P, seen_R, seen_P, worth = data
     n = seen_P.sum(-1)
     M, m_R, m_P = n + rho, n + alpha_R.sum(-1), n + alpha_P.sum(-1)
-    return Models(
+    return ShrunkModels(
         n,
         (seen_R * worth).sum(-1) / M,
         seen_P / M[..., None],

@@ -20,7 +20,7 @@ from sympy import limit as tends_to
 from ..judging.algebra import Sides
 from ..judging.intervals import Mean, mean_interval, simultaneous_level
 from ..judging.thresholds import CHOSEN
-from ..parameters import make_prior, min_sigma
+from ..parameters import min_sigma, theorem1_prior
 from .experiments import BASE, PARAMETERS
 from .shrunk_model import (
     Array,
@@ -42,7 +42,7 @@ def step_cost(log_A: Any, s2: Any, eta: Any) -> Any:
     return log_A / eta + eta * s2 / 2
 
 
-def penalty(n: Array, rho: float, sigma: float, A: int, eta: float) -> Array:
+def noise_penalty(n: Array, rho: float, sigma: float, A: int, eta: float) -> Array:
     return step_cost(np.log(A), sigma**2 / (n + rho), eta)
 
 
@@ -142,7 +142,7 @@ def check_mean_optimism() -> bool:
     for H, A in ((1, 2), (3, 2), (4, 3)):
         for data in example_histories(rng, H=H, A=A).values():
             above = optimism_violation(
-                data.floats(), float(data.m), min_sigma(H), np.zeros(2), 8000, rng
+                data.as_floats(), float(data.m), min_sigma(H), np.zeros(2), 8000, rng
             )
             if above > CHOSEN["standard errors"]:
                 return False
@@ -206,12 +206,12 @@ def check_penalized_recursion() -> bool:
     rng = np.random.default_rng(4)
     for H, A in ((1, 4), (3, 2), (3, 4)):
         for data in example_histories(rng, H=H, A=A).values():
-            data = data.floats()
+            data = data.as_floats()
             rho, sigma = data.m, min_sigma(H)
             given, w = shrunk_models(data, rho), sample_noise(rng, data, rho, sigma, 8000)
             for scale in (0.5, 1.0):  # of the η that is best if all pairs were like the average one
                 eta = scale * np.sqrt(2 * np.log(A) / (sigma**2 / (given.n + rho)).mean())
-                pen = penalty(given.n, rho, sigma, A, eta)
+                pen = noise_penalty(given.n, rho, sigma, A, eta)
                 U = optimal_values(given.P_sh, w - pen, np.zeros(2))[0][:, 0]
                 mu = optimal_values(given.P_sh, given.R_sh + w, np.zeros(2))[1]
                 excess = policy_values(given.P_sh, w - pen, mu, np.zeros(2))[:, 0]
@@ -267,23 +267,23 @@ STEPS = (
 # --------------------------------------------------------------------- what is measured
 
 
-def with_bound(table: pd.DataFrame) -> pd.DataFrame:
+def add_bound(table: pd.DataFrame) -> pd.DataFrame:
     """Mean regret of each cell of the table, uniform play's, the bound, and the share of it."""
     cells = table.groupby(["parameters", "H", "S", "A", "episode"])
     means = cells[["regret", "uniform"]].mean().reset_index()
 
     def row(cell: Any) -> float:
         size = cell.H, cell.S, cell.A
-        given = PARAMETERS[cell.parameters](make_prior(*size))
+        given = PARAMETERS[cell.parameters](theorem1_prior(*size))
         return float(regret_bound(*size, cell.episode, *given, 1.0))
 
     means = means.assign(bound=[row(cell) for cell in means.itertuples()])
     return means.assign(share=means.regret / means.bound)
 
 
-def largest_share(table: pd.DataFrame) -> Mean:
+def largest_share_of_bound(table: pd.DataFrame) -> Mean:
     """Of the bound that is measured in any cell, with an interval for all of them together."""
-    cells = with_bound(table)
+    cells = add_bound(table)
     worst = cells.loc[cells.share.idxmax()]
     setting = worst[["parameters", "H", "S", "A", "episode"]].to_frame().T.infer_objects()
     there = table.merge(setting)
@@ -295,5 +295,5 @@ def nontrivial_from(table: pd.DataFrame) -> dict[str, int]:
     H, S, A = BASE.values()
     base = table[(table.H == H) & (table.S == S) & (table.A == A)]
     last = base[base.episode == base.episode.max()]
-    uniform, prior = float((last.uniform / last.episode).mean()), make_prior(H, S, A)
+    uniform, prior = float((last.uniform / last.episode).mean()), theorem1_prior(H, S, A)
     return {name: episodes_until(uniform, H, S, A, *of(prior)) for name, of in PARAMETERS.items()}

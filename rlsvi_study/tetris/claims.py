@@ -176,7 +176,7 @@ def exploring_runs(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table.agent == "rlsvi") | table.schedule.str.contains("halved")]
 
 
-def by_agent(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def split_by_agent(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {agent: table[table.agent == agent] for agent in ("rlsvi", "lsvi")}
 
 
@@ -185,7 +185,10 @@ def by_rule_and_agent(
 ) -> dict[str, dict[str, Any]]:
     """What becomes of RLSVI and of tuned LSVI, under each rule."""
     return {
-        rule: {agent: of(table) for agent, table in by_agent(rlsvi_vs_tuned(rule, tables)).items()}
+        rule: {
+            agent: of(table)
+            for agent, table in split_by_agent(rlsvi_vs_tuned(rule, tables)).items()
+        }
         for rule in RULE_TABLES
     }
 
@@ -195,7 +198,7 @@ def board_by_rule_and_agent(
 ) -> dict[str, dict[str, Any]]:
     """The same with the board alone."""
     return {
-        rule: {agent: of(part) for agent, part in by_agent(exploring_runs(table)).items()}
+        rule: {agent: of(part) for agent, part in split_by_agent(exploring_runs(table)).items()}
         for rule, table in board_feature_runs(tables).items()
     }
 
@@ -231,7 +234,7 @@ def lspi_scores(table: pd.DataFrame, last: int | None = None) -> pd.Series:
     )
 
 
-class Count(NamedTuple):
+class SeedCount(NamedTuple):
     learned: int
     seeds: int
 
@@ -243,10 +246,10 @@ class Count(NamedTuple):
         return f"{self.learned} of {self.seeds}"
 
 
-def how_many_learn(table: pd.DataFrame, above: float) -> Count:
+def count_learners(table: pd.DataFrame, above: float) -> SeedCount:
     """How many seeds ever come above the level of a player."""
     games = first_learned_game(table, above=above)
-    return Count(int((games < inf).sum()), len(games))
+    return SeedCount(int((games < inf).sum()), len(games))
 
 
 def score_ratio(scores: pd.Series, others: pd.Series) -> Mean:
@@ -254,7 +257,7 @@ def score_ratio(scores: pd.Series, others: pd.Series) -> Mean:
     return bootstrap_interval(lambda x, y: x.mean(-1) / y.mean(-1), scores, others)
 
 
-def share_of(agent: str, table: pd.DataFrame, schedule: str) -> Mean:
+def share_of_explorer(agent: str, table: pd.DataFrame, schedule: str) -> Mean:
     """LSVI with a schedule that explores less ends at such a share of one who explores."""
     lsvi = table[(table.agent == "lsvi") & (table.schedule == schedule)]
     explores = exploring_runs(table)
@@ -298,7 +301,7 @@ def above_lspi(tables: Frames = STORED) -> Judgement:
     lspi = {name: score_level(one) for name, one in scores.items()}
     peak = {
         agent: score_level(table.groupby("seed").score.max())
-        for agent, table in by_agent(rlsvi_vs_tuned(TOP, tables)).items()
+        for agent, table in split_by_agent(rlsvi_vs_tuned(TOP, tables)).items()
     }
     by = agree_with_board(verdicts_above(found, LSPI), verdicts_above(board, LSPI))
     return joint_verdict(by, **found, board=board, lspi=lspi, peak=peak)
@@ -419,12 +422,12 @@ def learns_by_exploring(tables: Frames = STORED, limits: Limits = CHOSEN) -> Jud
     The last 200 games.
     """
     value = {
-        rule: how_many_learn(greedy_lsvi_runs(rule, tables), limits["learned"])
+        rule: count_learners(greedy_lsvi_runs(rule, tables), limits["learned"])
         for rule in RULE_TABLES
     }
     rows = {rule: final_level(lsvi_runs(rule, tables), "greedy") for rule in RULE_TABLES}
     board = {
-        rule: share_of("rlsvi", table, "greedy")
+        rule: share_of_explorer("rlsvi", table, "greedy")
         for rule, table in board_feature_runs(tables).items()
     }
     by = agree_with_board(
@@ -498,7 +501,7 @@ def better_than_tuned_epsilon(tables: Frames = STORED) -> Judgement:
     verdict=DEPENDS,
     on="reading",
 )
-def fixed_epsilon(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
+def fixed_epsilon_fails(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """We found that LSVI does not achieve good performance with any fixed ε.
 
     whether Φ knows the reward of a placement, and what good is where it does not. If it does, LSVI ends
@@ -515,7 +518,9 @@ def fixed_epsilon(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement
     runs_with = board_feature_runs(tables)
     value = {rule: final_level(lsvi_runs(rule, tables), "ε = 0.001") for rule in RULE_TABLES}
     board = {rule: final_level(table, "ε = 0.001") for rule, table in runs_with.items()}
-    share = {rule: share_of("lsvi", table, "ε = 0.001") for rule, table in runs_with.items()}
+    share = {
+        rule: share_of_explorer("lsvi", table, "ε = 0.001") for rule, table in runs_with.items()
+    }
     by_value, by_level, by_share = (
         verdicts_below({rule: {"ε = 0.001": one} for rule, one in found.items()}, mark)
         for found, mark in ((value, LSPI), (board, LSPI), (share, limits["badly, board"]))
@@ -653,12 +658,12 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgemen
     """
     found: dict[str, dict[str, Any]] = {}
     for rule in RULE_TABLES:
-        agents = by_agent(discount_runs(tables, rule))
+        agents = split_by_agent(discount_runs(tables, rule))
         last = {agent: final_scores(table, ["gamma"]) for agent, table in agents.items()}
         found[rule] = {
             "ratio": {agent: spread_ratio(one[0.99], one[1.0]) for agent, one in last.items()},
             "learn": {
-                str(gamma): how_many_learn(part, limits["learned"])
+                str(gamma): count_learners(part, limits["learned"])
                 for gamma, part in agents["rlsvi"].groupby("gamma")
             },
         }
@@ -675,7 +680,7 @@ def discount_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgemen
     verdict=DEPENDS,
     on="data",
 )
-def unknown_variance(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
+def unknown_variance_helps(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """We found slightly better performance of RLSVI with an inverse gamma prior over an unknown
     variance.
 
@@ -725,7 +730,7 @@ def by_rule_and_reading(table: pd.DataFrame, of: Callable[[pd.DataFrame], Any]) 
 
 def final_scores_by_agent(table: pd.DataFrame) -> list[pd.Series]:
     """RLSVI's in the last 200 games, and LSVI's."""
-    return [final_scores(one) for one in by_agent(table).values()]
+    return [final_scores(one) for one in split_by_agent(table).values()]
 
 
 def mini_ratio_over_full(cell: pd.DataFrame, tables: Frames) -> Mean:
@@ -746,7 +751,7 @@ def mini_ratio_over_full(cell: pd.DataFrame, tables: Frames) -> Mean:
     verdict=DEPENDS,
     on="reading",
 )
-def mini_tetris(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
+def mini_tetris_lead(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     """On four rows with S and Z, RLSVI greatly outperforms LSVI even with a tuned ε schedule: it
     learns faster and reaches a higher convergent policy, and its lead is much more extreme than in
     figure 7.
@@ -799,7 +804,7 @@ def mini_tetris(tables: Frames = STORED, limits: Limits = CHOSEN) -> Judgement:
     narrow = simultaneous_leads(tables["tetris-widths"], ["width", "rule", "reading"])
     winning = "rule == @OUT and reading == 'reward'"
     tuning, cell = tables["fig14-tuning"].query(winning), table.query(winning)
-    best = by_agent(cell)["lsvi"].groupby("seed").score.max()
+    best = split_by_agent(cell)["lsvi"].groupby("seed").score.max()
     half = second_half_scores(tuning)
     return joint_verdict(
         by,

@@ -183,7 +183,7 @@ def optimistic_start_curve(seed: int, start: float, games: int, every: int) -> R
 # --------------------------------------------------------------------------- summaries
 
 
-class Level(NamedTuple):  # a mean over seeds and an interval for it (Student)
+class ScoreLevel(NamedTuple):  # a mean over seeds and an interval for it (Student)
     mean: float
     low: float
     high: float
@@ -193,9 +193,9 @@ class Level(NamedTuple):  # a mean over seeds and an interval for it (Student)
         return format_interval(self, form)
 
 
-def score_level(scores: pd.Series, comparisons: int = 1) -> Level:
+def score_level(scores: pd.Series, comparisons: int = 1) -> ScoreLevel:
     """The interval is one of so many that hold together with 95%."""
-    return Level(*mean_interval(scores, simultaneous_level(comparisons)), len(scores))
+    return ScoreLevel(*mean_interval(scores, simultaneous_level(comparisons)), len(scores))
 
 
 def final_scores(table: pd.DataFrame, by: Sequence[str] = (), games: int = 200) -> pd.Series:

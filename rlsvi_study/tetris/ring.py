@@ -42,7 +42,7 @@ MAX_GAME_LENGTH = (
 FIXED_WEIGHTS: dict[str, tuple[float, ...]] = {"board": (0.0,), "value": (1.0,), "reward": ()}
 
 
-class Noise(NamedTuple):
+class PosteriorNoise(NamedTuple):
     z: Floats  # of the weights; for the mean, zeros
     g: float  # of an unknown variance, Gamma(1 + n/2) after n rows, or else NaN
 
@@ -91,14 +91,14 @@ class Interpretation:
     def target_weights(self, theta: Floats, mean: Floats) -> Floats:
         return mean if self.targets == "mean" else theta
 
-    def draw_noise(self, rng: Generator | None, K: int, rows: int) -> Noise:
+    def draw_noise(self, rng: Generator | None, K: int, rows: int) -> PosteriorNoise:
         """What a draw of K weights after so many rows needs."""
         z, g = np.zeros(K), math.nan
         if rng is not None:
             fill_noise(rng, z)
             if self.variance == "unknown":
                 g = float(rng.standard_gamma(1 + rows / 2))
-        return Noise(z, g)
+        return PosteriorNoise(z, g)
 
 
 def draw_sigma(sigma: float, residual: float, g: float) -> float:
@@ -300,7 +300,7 @@ class RingLearner(Learner):
             mean[0, :free], theta[0, :free] = self._solve(after, noise)
         return Weights(theta, mean)
 
-    def _solve(self, after: Floats, noise: Noise) -> tuple[Floats, Floats]:
+    def _solve(self, after: Floats, noise: PosteriorNoise) -> tuple[Floats, Floats]:
         """Posterior mean and sample of the free weights, given the weights in the targets."""
         problem, x, U = self.problem, np.empty(self.free), np.zeros((self.free, self.free))
         mean, theta = np.zeros((2, self.free))

@@ -121,7 +121,7 @@ def counted(monkeypatch):
 
 
 def test_the_tally_counts_the_main_claims_and_the_others(counted):
-    counts = [[int(n.replace("–", "0")) for n in row[1:]] for row in rows(pages.count_verdicts())]
+    counts = [[int(n.replace("–", "0")) for n in row[1:]] for row in rows(pages.tally())]
     #                 holds, depends on a reading, on a condition, not enough data, fails
     assert counts == [[7, 0, 2, 3, 3], [4, 2, 0, 0, 1]]
 

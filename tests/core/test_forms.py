@@ -30,7 +30,11 @@ from rlsvi_core.envs import lock
 from rlsvi_core.features import boxes
 from rlsvi_core.learners.appendix_f import ContinualLearner, IncrementalLearner, incremental
 from rlsvi_core.learners.base import TERMINAL
-from rlsvi_core.learners.bayesian_bootstrap import BootstrapWeights, _draw_weights, spanning_inverse
+from rlsvi_core.learners.bayesian_bootstrap import (
+    BootstrapWeights,
+    _draw_bootstrap_weights,
+    spanning_inverse,
+)
 from rlsvi_core.learners.counts import CountLearner
 from rlsvi_core.learners.rows import RowLearner
 from rlsvi_core.learners.sums import SumLearner
@@ -384,7 +388,7 @@ def test_the_bootstrap_is_weighted_least_squares(phi, arguments, masks):
     agent.learner.flush_queue()
     data = agent.learner.make_record(np.zeros((periods, S, 4)), True)
     for look, sigma in (("values", 1.0), ("mean_values", 0.0)):
-        _draw_weights(data._replace(sigma=sigma), copy.deepcopy(agent.rng))
+        _draw_bootstrap_weights(data._replace(sigma=sigma), copy.deepcopy(agent.rng))
         draws = [
             BootstrapWeights(
                 np.array(
@@ -420,9 +424,13 @@ def test_the_bootstraps_weights_have_their_laws():
     for i in range(12):
         agent.observe(0, 0, i % 4, i / 10, None)  # twelve outcomes, of one visit each
     agent.plan()
-    data, rng, draws = agent.learner.make_record(np.zeros((1, 1, 4)), True), np.random.default_rng(3), []
+    data, rng, draws = (
+        agent.learner.make_record(np.zeros((1, 1, 4)), True),
+        np.random.default_rng(3),
+        [],
+    )
     for _ in range(200):
-        _draw_weights(data, rng)
+        _draw_bootstrap_weights(data, rng)
         draws.append(
             [data.draw.data[:12].copy(), data.draw.visits[0].copy(), data.draw.share[0].copy()]
         )

@@ -221,7 +221,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
         ),
         "3.regret 3.any-basis",
     ),
-    (dithering, "reinforce", lambda _: lambda *given: (1.0, 0.0), "3.policy-gradient"),
+    (dithering, "run_reinforce", lambda _: lambda *given: (1.0, 0.0), "3.policy-gradient"),
     (
         chain,
         "GaussianPosterior",

@@ -274,7 +274,7 @@ def row(mdp, run, L):
 
 
 def test_a_row_has_regret_and_concentration_so_far():
-    prior = regret.make_prior(2, 3, 4)
+    prior = regret.theorem1_prior(2, 3, 4)
     mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
     mdp = prior.sample(mdp_rng)
     run = regret.theorem1_agent(prior, 1.0, 0.5, rng=agent_rng).learn(mdp, 20, env_rng, exact=True)
@@ -283,7 +283,7 @@ def test_a_row_has_regret_and_concentration_so_far():
 
 
 def test_a_tuned_row_has_a_share_of_theorem_1s_sigma():
-    prior = regret.make_prior(**regret.BASE)
+    prior = regret.theorem1_prior(**regret.BASE)
     mdp_rng, env_rng, agent_rng = streams(7)
     mdp, (lam, sigma) = prior.sample(mdp_rng), parameters.theorem1_parameters(prior)
     run = regret.theorem1_agent(prior, lam, 0.2 * sigma, agent_rng).learn(
@@ -294,7 +294,7 @@ def test_a_tuned_row_has_a_share_of_theorem_1s_sigma():
 
 
 def test_a_row_beside_the_bound_has_the_agents_regret_and_uniform_plays():
-    prior = regret.make_prior(2, 3, 4)
+    prior = regret.theorem1_prior(2, 3, 4)
     mdp_rng, env_rng, agent_rng = streams((3, 2, 3, 4))
     mdp, given = prior.sample(mdp_rng), parameters.minimal_parameters(prior)
     run = regret.theorem1_agent(prior, *given, agent_rng).learn(mdp, 20, env_rng, exact=True)

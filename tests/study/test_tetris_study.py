@@ -236,5 +236,5 @@ def test_on_four_rows_rlsvi_has_to_be_ahead_in_the_first_games():
     early = table.game <= 200
     behind = np.where(table.agent[early] == "rlsvi", 0.0, 100.0)
     table.loc[early, "score"] = behind + 0.01 * table.seed[early]
-    found = claims.mini_tetris({**claims.STORED, "fig14": table}).numbers["by"]
+    found = claims.mini_tetris_lead({**claims.STORED, "fig14": table}).numbers["by"]
     assert set(found.values()) == {FAILS}

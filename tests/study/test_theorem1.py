@@ -12,7 +12,7 @@ from rlsvi_core.envs.dirichlet import DirichletPrior, zero_counts
 from rlsvi_study.judging.evidence import failed_steps
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
 from rlsvi_study.judging.thresholds import CHOSEN
-from rlsvi_study.parameters import make_prior, minimal_parameters
+from rlsvi_study.parameters import minimal_parameters, theorem1_prior
 from rlsvi_study.regret import claims, experiments, lower_bounds, shrunk_model, upper_bound
 from rlsvi_study.regret.shrunk_model import fractions
 
@@ -28,7 +28,7 @@ def histories(seed=0, **sizes):
 
 
 def test_the_mean_mdp_is_the_posteriors():
-    data = histories(S=3)["random"].floats()
+    data = histories(S=3)["random"].as_floats()
     prior, counts = DirichletPrior(data.alpha_R, data.alpha_P), zero_counts(3, 3, 2)
     counts.R[:], counts.P[:] = data.seen_R, data.seen_P
     posterior, given = prior.posterior(counts), shrunk_model.shrunk_models(data, 5.0)
@@ -89,7 +89,7 @@ def test_other_rewards_obey_the_same_steps(worth, end):
         assert (bias >= 0).all()
         assert (bias <= most).all()
         sigma, last = math.sqrt((1 + (2 + G) ** 2) / 4), np.array(end, float)
-        z = shrunk_model.optimism_violation(data.floats(), float(data.m), sigma, last, 8000, rng)
+        z = shrunk_model.optimism_violation(data.as_floats(), float(data.m), sigma, last, 8000, rng)
         assert z < CHOSEN["standard errors"]
 
 
@@ -140,13 +140,13 @@ def test_no_bound_is_claimed_outside_its_conditions(broken):
 
 def test_measured_regret_is_below_the_explicit_bound():
     """In every size, with the printed and with the smallest λ and σ, where the bound is finite."""
-    cells = upper_bound.with_bound(claims.STORED["theorem1-bound"])
+    cells = upper_bound.add_bound(claims.STORED["theorem1-bound"])
     assert np.isfinite(cells.bound).all()
     assert (cells.regret <= cells.bound).all()
 
 
 def test_where_the_bound_begins_to_say_something():
-    least = minimal_parameters(make_prior(*BASE))
+    least = minimal_parameters(theorem1_prior(*BASE))
     L = upper_bound.episodes_until(1.6, *BASE, *least)
     assert float(upper_bound.regret_bound(*BASE, L, *least, 1.0)) <= 1.6 * L
     assert float(upper_bound.regret_bound(*BASE, L - 1, *least, 1.0)) > 1.6 * (L - 1)
@@ -192,7 +192,7 @@ def stale(data, rho, w, end, true=shrunk_model.telescope):
         (upper_bound, "telescope", stale, upper_bound.check_telescope),
         (
             upper_bound,
-            "penalty",
+            "noise_penalty",
             lambda n, rho, sigma, A, eta: eta * sigma**2 / (2 * (n + rho)),  # without log A
             upper_bound.check_penalized_recursion,
         ),
@@ -273,7 +273,7 @@ def test_the_theorem_holds_for_any_sigma_if_a_step_against_it_falls(step, monkey
 @pytest.mark.parametrize("step", [None, *claims.SECOND_TERM])
 def test_the_last_line_stands_if_a_step_against_it_falls(step, monkeypatch):
     monkeypatch.setattr(claims, "SECOND_TERM", stubs(claims.SECOND_TERM, step))
-    assert (claims.last_line().verdict == FAILS) is (step is None)
+    assert (claims.last_line_of_proof().verdict == FAILS) is (step is None)
 
 
 @pytest.mark.parametrize(
