@@ -58,6 +58,11 @@ STEP_SIZES: dict[str, Callable[[int], StepSize]] = {
 }
 
 
+def step_size(name: str, H: int) -> StepSize:
+    """Return the step size of a name for a horizon H; every constant has one, ν = 0.05 say."""
+    return STEP_SIZES[name](H) if name in STEP_SIZES else float(name.removeprefix("ν = "))
+
+
 def printed_rho(gamma: float) -> float:
     """The autocorrelation ρ of Algorithm 13's third line as printed."""
     return math.sqrt(1.0 - gamma**2)
@@ -102,7 +107,7 @@ def incremental_curve(
     learner = (
         rlsvi(Phi, lam, sigma, options=Options(first="prior"), rng=agent_rng)
         if agent == "batch"
-        else incremental(Phi, lam, sigma, STEP_SIZES[agent](mdp.H), prior=prior, rng=agent_rng)
+        else incremental(Phi, lam, sigma, step_size(agent, mdp.H), prior=prior, rng=agent_rng)
     )
     run = learner.learn(mdp, episodes, env_rng, exact=True)
     regret, rewards = np.cumsum(mdp.optimal_value - run.expected), np.cumsum(run.reward)
