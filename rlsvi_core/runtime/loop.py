@@ -357,7 +357,7 @@ def compile_loop(fit: Any, values: Any, add: Any) -> Any:
     :class:`PlayRequest`."""
     expected = compile_with_globals(expected_episode_reward, values=values)
     compiled = compile_with_globals(
-        play_episodes, fit=fit, values=values, add=add, expected_reward=expected
+        play_episodes, fit=fit, values=values, add=add, expected_episode_reward=expected
     )
 
     def play(env: Any, limit: int, periods: int, data: Any, task: PlayRequest) -> None:

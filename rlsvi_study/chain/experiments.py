@@ -38,8 +38,8 @@ DITHER: dict[str, Any] = {"epsilon-greedy": {"epsilon": 0.1}, "boltzmann": {"eta
 def make_agent(agent: str, Phi: Any, lam: float, sigma: float, rng: Seed) -> Agent:
     if agent != "rlsvi":
         return lsvi(Phi, lam, **DITHER[agent], rng=rng)
-    with warnings.catch_warnings():  # Figure 11's smallest σ cost digits, as its caption says
-        warnings.filterwarnings("ignore", "for values to keep")
+    with warnings.catch_warnings():  # the smallest λ and σ of Figures 10 and 11 cost digits
+        warnings.filterwarnings("ignore", r"lam \* sigma")
         return rlsvi(Phi, lam, sigma, rng=rng)
 
 
