@@ -106,7 +106,7 @@ MODULES = {
     for package in FLOORS
     for path in sorted((ROOT / package).rglob("*.py"))
 }
-JUDGES = {"claims", "figures"}  # and drawings; they know what was computed
+JUDGES = {"claims"}  # they know what was computed
 
 
 @cache

@@ -15,7 +15,7 @@ from rlsvi_core.envs.tetris import Tetris
 from rlsvi_study import catalogue, engine
 from rlsvi_study.engine import streams
 from rlsvi_study.judging.outcomes import DEPENDS, FAILS, HOLDS
-from rlsvi_study.tetris import claims, figures
+from rlsvi_study.tetris import claims
 from rlsvi_study.tetris import experiments as tetris
 from rlsvi_study.tetris.experiments import EXPERIMENTS
 
@@ -217,18 +217,6 @@ def test_a_rule_that_the_letter_excludes_decides_nothing_and_one_not_run_leaves_
     assert claims.joint_verdict(admitted | {"clears": FAILS}).verdict == HOLDS
     assert claims.joint_verdict({"top row": HOLDS, "clears": HOLDS}).verdict == DEPENDS
 
-
-def test_the_three_admitted_rules_treat_the_placements_of_the_picture_differently():
-    on, over, refused = figures.FATES
-    found = {
-        rule: [fate for fate, _ in figures.fates(rule).values()] for rule in tetris.RULE_TABLES
-    }
-    assert found == {
-        "top row": [on, refused, refused],
-        "touches": [over, refused, refused],
-        "overflow top": [on, on, over],
-        "clears": [on, on, refused],
-    }
 
 
 def test_on_four_rows_rlsvi_has_to_be_ahead_in_the_first_games():
