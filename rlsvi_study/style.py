@@ -5,12 +5,10 @@ An agent has the same ones in the whole book, and nothing else has its colour. B
 opaque white, legible on a dark page. A figure is as wide as the page's column, 7 inches of 96
 pixels, and has two pixels for each of them. A phone shows it at half its size, so letters have 13
 points, which are 9 pixels there.
-Figures are drawn by seaborn from tidy tables: ``BY_AGENT`` gives agents their look, ``BAND`` is a
-median with its spread, ``interval_rows`` draws given intervals. Seaborn estimates on the scale of
-the axis it finds: draw first, make an axis logarithmic after.
+``interval_rows`` draws given intervals. Seaborn estimates on the scale of the axis it finds: draw
+first, make an axis logarithmic after.
 """
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -23,7 +21,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from .judging.intervals import student_ends
 from .judging.register import typeset_numbers
 
 AGENTS: dict[str, tuple[str, tuple, str, str]] = {  # colour, dashes, mark and name of each
@@ -64,13 +61,6 @@ WORD_COLOUR = {  # what a ratio of regrets is called
 MARK = {agent: mark for agent, (_, _, mark, _) in AGENTS.items()}
 NAME = {agent: name for agent, (_, _, _, name) in AGENTS.items()}
 LINE: dict[str, Any] = {agent: (0, dash) if dash else "-" for agent, dash in DASHES.items()}
-BY_AGENT: dict[str, Any] = {"hue": "agent", "style": "agent", "palette": COLOUR, "dashes": DASHES}
-BARS: dict[str, Any] = {"errorbar": student_ends, "err_style": "bars", "err_kws": {"capsize": 2}}
-BAND: dict[str, Any] = {
-    "estimator": "median",
-    "errorbar": ("pi", 80),  # over seeds: 10% to 90%
-    "err_kws": {"alpha": 0.15, "lw": 0},
-}
 RANGE: dict[str, Any] = {
     "estimator": "median",
     "errorbar": ("pi", 100),
@@ -123,15 +113,6 @@ def subplots(
     return plt.subplots(rows, columns, figsize=(width, height), **axes)
 
 
-def subplot_grid(count: int, *, height: float = 2.4, **axes: Any) -> tuple[Figure, list[Axes]]:
-    """A figure and so many axes, two to a row; an odd one leaves the lower right corner free."""
-    fig, grid = subplots(2, rows := -(-count // 2), height=rows * height, squeeze=False, **axes)
-    for ax in grid.flat[count:]:
-        grid[-2, 1].tick_params(labelbottom=True)
-        ax.remove()
-    return fig, list(grid.flat[:count])
-
-
 def interval_rows(
     cells: pd.DataFrame, middle: str = "median", limit: float = float("inf")
 ) -> pd.DataFrame:
@@ -161,34 +142,6 @@ def readable_colour(colour: Any, contrast: float = 4.5) -> np.ndarray:
     while 1.05 / (0.05 + rgb**2.2 @ (0.2126, 0.7152, 0.0722)) < contrast:
         rgb *= 0.97
     return rgb
-
-
-def label_line_ends(ax: Axes, ends: Mapping[str, tuple[float, Any]]) -> None:
-    """Names right of the axes at given heights, in given colours, moved apart where they are too
-    close. Call it last: it reads the limits and the scale of the axis."""
-    size = plt.rcParams["ytick.labelsize"]
-    line = 11 / 9 * size * ax.figure.dpi / 72 / ax.get_window_extent().height
-    heights = {
-        name: ax.transAxes.inverted().transform(ax.transData.transform((1, y)))[1]
-        for name, (y, _) in ends.items()
-    }
-    order = sorted(heights, key=heights.__getitem__)
-    at = np.array([heights[name] for name in order])
-    tall = np.array([line * (1 + name.count("\n")) for name in order])
-    room = (tall[1:] + tall[:-1]) / 2
-    for _ in range(200):  # push neighbours apart, a little at a time
-        for i in np.flatnonzero(short := np.clip(room - np.diff(at), 0, None)):
-            at[i : i + 2] += np.array([-0.5, 0.5]) * short[i]
-    for name, y in zip(order, at, strict=True):
-        ax.text(
-            1.02,
-            y,
-            name,
-            color=readable_colour(ends[name][1]),
-            va="center",
-            fontsize=size,
-            transform=ax.transAxes,
-        )
 
 
 def format_integer(x: float, _: Any = None) -> str:
