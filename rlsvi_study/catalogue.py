@@ -91,7 +91,7 @@ def load_user_study(file: Path) -> Study:
             )
     experiments = {
         name: replace(
-            one, typed_as=shlex.join([file.name, name]), loaded=sources.with_data(one.data)
+            one, cli_name=shlex.join([file.name, name]), loaded=sources.with_data(one.data)
         )
         for name, one in experiments.items()
     }
