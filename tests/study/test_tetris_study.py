@@ -22,6 +22,28 @@ from rlsvi_study.tetris.experiments import EXPERIMENTS
 REGISTER = catalogue.load_claims()
 
 
+def test_runs_of_figure_7_are_found_by_rule_agent_and_schedule():
+    slow, fast = "ε = 1, halved every 50 games", "ε = 0.1, halved every 10 games"
+    for rule, agent, schedule, name in (
+        ("top row", "rlsvi", slow, "tetris-top-row"),
+        ("top row", "lsvi", fast, "tetris-top-row"),
+        ("top row", "lsvi", "greedy", "tetris-top-row-schedules"),
+        ("touches", "lsvi", slow, "tetris-touches"),
+        ("clears", "lsvi", "greedy", "fig7"),
+        ("clears", "lsvi", slow, "tetris-schedules"),
+    ):
+        found, settings = tetris.find_stored_runs(rule, agent, schedule)
+        assert (found, settings["agent"], settings["rule"]) == (name, agent, rule)
+        assert agent == "rlsvi" or settings["schedule"] == schedule
+
+
+def test_a_lead_is_counted_over_the_seeds_of_both_and_the_games_asked_for():
+    ours = pd.DataFrame({"seed": [0, 0, 1, 1, 2], "game": [50, 100] * 2 + [100], "score": 5})
+    theirs = pd.DataFrame({"seed": [0, 0, 1, 1], "game": [50, 100] * 2, "score": [9, 4, 9, 6]})
+    assert tetris.count_leads(ours, theirs, 51, 100) == "1 of 2"
+    assert tetris.count_leads(ours, theirs, 1, 100) == "0 of 2"
+
+
 def test_a_curve_records_what_the_agent_did():
     _, env_rng, agent_rng = streams(3)
     rows = tetris.learning_curve(
