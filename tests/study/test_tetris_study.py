@@ -240,7 +240,6 @@ def test_a_rule_that_the_letter_excludes_decides_nothing_and_one_not_run_leaves_
     assert claims.joint_verdict({"top row": HOLDS, "clears": HOLDS}).verdict == DEPENDS
 
 
-
 def test_on_four_rows_rlsvi_has_to_be_ahead_in_the_first_games():
     table = claims.STORED["fig14"]
     early = table.game <= 200
