@@ -562,9 +562,8 @@ class Agent:
             a = self.act(h, s, legal) if learning else self.greedy(h, s, legal)
             if h == 0:
                 run.first_action[i] = a
-            r, state, over = checked_step(
-                env, h, state, a, rng, limit
-            )  # line 6; Algorithm 8, line 8
+            # line 6; Algorithm 8, line 8
+            r, state, over = checked_step(env, h, state, a, rng, limit)
             s_next = copy_state(state)
             ended = over is True
             legal = None if ended or h + 1 == self.H else legal_actions(env, h + 1, state)

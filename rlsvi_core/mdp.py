@@ -474,9 +474,8 @@ class DiscountedMDP:
         """The values of a policy, or the largest: those of actions and those of states."""
         Q = np.zeros((self.S, self.A))
         V = np.zeros(self.S)
-        some = max(
-            STEPS_PER_CALL // self.model.successor.size, 1
-        )  # as many as a compiled call makes
+        # as many as a compiled call makes
+        some = max(STEPS_PER_CALL // self.model.successor.size, 1)
         while _iterate_values(self.model, self.gamma, mu, Q, V, some):
             pass
         return Q, V

@@ -101,9 +101,8 @@ STYLE = (
         "figure.constrained_layout.use": True,
     }
 )
-sequential_palette = partial(
-    sns.color_palette, "viridis"
-)  # so many, for settings and cases, in their order
+# so many, for settings and cases, in their order
+sequential_palette = partial(sns.color_palette, "viridis")
 with_style = plt.rc_context(STYLE)  # a decorator: the reader's own settings are left alone
 
 

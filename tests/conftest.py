@@ -22,9 +22,8 @@ settings.register_profile(
 settings.register_profile(
     "long", settings.get_profile("rlsvi"), derandomize=False, max_examples=2000
 )  # pytest --hypothesis-profile=long
-settings.register_profile(
-    "few", settings.get_profile("rlsvi"), max_examples=5
-)  # for `make coverage`, where nothing is compiled
+# for `make coverage`, where nothing is compiled
+settings.register_profile("few", settings.get_profile("rlsvi"), max_examples=5)
 settings.load_profile("rlsvi")
 
 

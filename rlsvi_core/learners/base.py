@@ -49,9 +49,8 @@ from ..runtime.loop import (
 )
 
 TERMINAL = -1  # in place of a numbered next state: nothing of value follows
-UNUSED_RNG = np.random.default_rng(
-    0
-)  # what compiled code is handed for the mean; none draws from it
+# what compiled code is handed for the mean; none draws from it
+UNUSED_RNG = np.random.default_rng(0)
 CONVERGENCE_TOL = (
     1e-12  # a share of the largest weight, by which rounding may change it in each sweep
 )

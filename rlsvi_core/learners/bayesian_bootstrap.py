@@ -341,9 +341,8 @@ def spanning_inverse(rows: Floats) -> Floats:
     inverse = np.zeros((K, K))
     met = np.zeros(K)
     some = rows.any(axis=0)
-    inverse[some, some] = 1 / (
-        PLACEHOLDER_SCALE * np.abs(rows).max(axis=0)[some]
-    )  # so units do not matter
+    # so units do not matter
+    inverse[some, some] = 1 / (PLACEHOLDER_SCALE * np.abs(rows).max(axis=0)[some])
     while _update_spanner(rows, inverse, met):
         pass
     return inverse * met

@@ -187,9 +187,8 @@ class RowLearner(RegressionLearner):
         return self._last[2]
 
     def _checked_rows(self, h: int, s: Any) -> Array:
-        X = checks.as_float_array(
-            "features", self.problem.features.block_rows(h, s)
-        )  # a map may use it again
+        # a map may use it again
+        X = checks.as_float_array("features", self.problem.features.block_rows(h, s))
         if not self.kept and X.ndim == 2 and X.size:
             if self.problem.unit:
                 checks.warn_feature_norm(X)

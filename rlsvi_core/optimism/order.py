@@ -251,9 +251,8 @@ def check_draw_count(n: Any) -> int:
     return checks.check_integer("n", n, hint="It counts draws: pass n=1000, say.")
 
 
-Distribution: TypeAlias = (
-    Normal | Beta | FiniteDistribution | DirichletMean
-)  # or what else has an excess
+# or what else has an excess
+Distribution: TypeAlias = Normal | Beta | FiniteDistribution | DirichletMean
 
 # ------------------------------------------------------------------------------------- the gap
 

@@ -63,9 +63,8 @@ def gamma_index() -> Judgement:
     return Judgement(MISPRINT, {})
 
 
-a, v = symbols(
-    "a v", positive=True
-)  # a component's weight and worth; one term of each sum is enough
+# a component's weight and worth; one term of each sum is enough
+a, v = symbols("a v", positive=True)
 tilde_alpha, tilde_beta = a * (v - v1) / (vd - v1), a * (vd - v) / (vd - v1)
 alpha_0, alpha_1 = a * (v - v1) / (vd - v1), a * (vd - v) / (vd - v1)
 

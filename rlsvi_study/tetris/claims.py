@@ -715,9 +715,8 @@ def simultaneous_leads(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame
     )
 
 
-CELLS = simultaneous_level(
-    len(experiments.MINI_RULES) * len(experiments.MINI_READINGS)
-)  # the level of each interval
+# the level of each interval
+CELLS = simultaneous_level(len(experiments.MINI_RULES) * len(experiments.MINI_READINGS))
 
 
 def by_rule_and_reading(table: pd.DataFrame, of: Callable[[pd.DataFrame], Any]) -> dict[str, Any]:

@@ -238,9 +238,8 @@ def test_crossings_that_a_float_can_not_tell_from_the_ends(nudge, beta):
 
 
 def test_the_turning_points_are_the_roots_of_the_cubic():
-    pair = NormalBetaPair(
-        *matching(1.1, 1.0)
-    )  # −0.1 + 1.2x − 3.2x² + 2.1x³ = (x − 1)(2.1x² − 1.1x + 0.1)
+    # −0.1 + 1.2x − 3.2x² + 2.1x³ = (x − 1)(2.1x² − 1.1x + 0.1)
+    pair = NormalBetaPair(*matching(1.1, 1.0))
     roots = [float(1 / (1 + (-turn()).exp())) for turn in pair.turning_points()]
     assert roots == pytest.approx([(1.1 - math.sqrt(0.37)) / 4.2, (1.1 + math.sqrt(0.37)) / 4.2])
 

@@ -400,9 +400,8 @@ def test_up_to_four_rho_observations_values_stay_small(rho):
     for _ in range(40):
         theta, V = np.zeros((200, K)), np.zeros(200)
         for _ in range(H):
-            A = rng.standard_normal(K) * rng.uniform(
-                0.1, 1, (n, 1)
-            )  # all alike: what amplifies most
+            # all alike: what amplifies most
+            A = rng.standard_normal(K) * rng.uniform(0.1, 1, (n, 1))
             A /= max(1.0, np.linalg.norm(A, axis=1).max())
             M = rho * np.eye(K) + A.T @ A
             noise = rng.multivariate_normal(np.zeros(K), np.linalg.inv(M), 200)

@@ -175,8 +175,7 @@ def test_what_does_not_fit_is_refused():
     ):
         with pytest.raises(ValueError, match=said):
             call()
-    large = Recommender.random(
-        1.0, 2, N=40, J=20
-    )  # too many states to solve, none too many to play
+    # too many states to solve, none too many to play
+    large = Recommender.random(1.0, 2, N=40, J=20)
     run = agent_of(40, 20, rng=3).learn(large, 30, 1)
     assert ((0 <= run.reward) & (run.reward <= 20)).all()

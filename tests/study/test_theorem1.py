@@ -95,9 +95,8 @@ def test_other_rewards_obey_the_same_steps(worth, end):
 
 def test_paths_weigh_as_dirichlet_moments():
     third = Fraction(1, 3)
-    assert shrunk_model.dirichlet_moment([Fraction(1), Fraction(1)], [1, 1]) == Fraction(
-        1, 6
-    )  # E p(1 − p)
+    # E p(1 − p)
+    assert shrunk_model.dirichlet_moment([Fraction(1), Fraction(1)], [1, 1]) == Fraction(1, 6)
     assert shrunk_model.dirichlet_moment([third, third], [2, 0]) == third * (1 + third) / (
         2 * third * (1 + 2 * third)
     )
