@@ -26,6 +26,8 @@ TOPIC = Topic(
         "tetris-other-rules-variance",
         "tetris-optimism",
         "tetris-lspi",
+        "tetris-tuning",
+        "tetris-later-seeds",
     ),
     claims=("6.2", "D"),
 )

@@ -373,6 +373,9 @@ _OTHER_RULES = ("touches", "overflow top")
 _OTHERS_UNKNOWN = grid(rule=_OTHER_RULES, variance=("unknown",))
 _OTHERS_NO_DISCOUNT = grid(rule=_OTHER_RULES, agent=("rlsvi", "lsvi"), gamma=(1.0,))
 _STARTS = grid(start=(0.0, 300.0, 3000.0))
+_ADMITTED = ("top row", "touches", "overflow top")
+_ANNEALINGS = tuple(decaying(epsilon, games) for epsilon, games in product((0.1, 1.0), (10.0, 50.0)))
+_LATER = tuple({"rule": rule, "agent": agent} for rule in _ADMITTED[1:] for agent in ("rlsvi", "lsvi"))
 
 # The quick runs are the first two blocks of the paper's: two cells, one seed.
 EXPERIMENTS = {
@@ -607,6 +610,26 @@ EXPERIMENTS = {
             cells=_STARTS,
             seeds=range(10),
             quick=quick(cells=_STARTS[:2], seeds=range(1), games=50),
+            length="games",
+        ),
+        table(
+            "tetris-tuning",
+            place="Section 6.2, footnote",
+            title="Four annealings of LSVI under the three rules, on seeds of their own",
+            run=learning_curve,
+            constants={"agent": "lsvi"} | _LONG,
+            cells=grid(rule=_ADMITTED, schedule=_ANNEALINGS),
+            seeds=range(1000, 1003),
+            length="games",
+        ),
+        table(
+            "tetris-later-seeds",
+            place="Section 6.2, figure 7",
+            title="RLSVI and greedy LSVI under two rules, on the seeds after the first five",
+            run=learning_curve,
+            constants={"schedule": "greedy"} | _LONG,
+            cells=_LATER,
+            seeds=range(5, 20),
             length="games",
         ),
         ITERATION,
