@@ -150,7 +150,7 @@ def count_equal(live: pd.DataFrame, name: str) -> None:
 def _stored_settings(name: str) -> dict[str, list[Any]]:
     """The values of every setting of a stored table."""
     if name not in EXPERIMENTS:
-        fail(f"the stored tables are {', '.join(EXPERIMENTS)}; there is no {name!r}.")
+        fail(f"there is no table {name!r}; the stored ones are {', '.join(EXPERIMENTS)}.")
     full = EXPERIMENTS[name].scales["paper"]
     found: dict[str, dict[Any, None]] = {}
     for cell in full.grid:

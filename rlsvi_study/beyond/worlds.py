@@ -45,7 +45,7 @@ def inventory(M: int = 10, H: int = 20) -> FiniteMDP:
     Examples
     --------
     >>> shop = inventory()
-    >>> shop, round(shop.value, 1)
+    >>> shop, round(shop.optimal_value, 1)
     (FiniteMDP(H=20, S=11, A=11), 193.2)
     >>> shop.Q[0].argmax(axis=1)  # order up to the brim, once there are fewer than four
     array([10,  9,  8,  7,  0,  0,  0,  0,  0,  0,  0])
@@ -78,7 +78,7 @@ def key_and_door(N: int = 5, H: int | None = None) -> FiniteMDP:
 
     Examples
     --------
-    >>> key_and_door(), key_and_door().value, key_and_door(5, H=11).value
+    >>> key_and_door(), key_and_door().optimal_value, key_and_door(5, H=11).optimal_value
     (FiniteMDP(H=16, S=51, A=4), 1.0, 0.0)
     """
     S = 2 * N * N + 1

@@ -26,6 +26,7 @@ TOPIC = Topic(
         "tetris-other-rules-variance",
         "tetris-optimism",
         "tetris-lspi",
+        "tetris-tuning",
     ),
     figures={"fig7": ("tetris-top-row", "fig7")},
     claims=("6.2", "D"),

@@ -409,6 +409,11 @@ _STARTS = grid(start=(0.0, 300.0, 3000.0))
 
 _SCORES = Plot("game", "score", ("agent",), show="mean", ylabel="score, mean of a block")
 
+_ADMITTED = ("top row", "touches", "overflow top")
+_ANNEALINGS = tuple(
+    decaying(epsilon, games) for epsilon, games in product((0.1, 1.0), (10.0, 50.0))
+)
+
 # The quick runs are the first two blocks of the paper's: two cells, one seed.
 EXPERIMENTS = {
     one.name: one
@@ -683,6 +688,23 @@ EXPERIMENTS = {
             quick=quick_scale(cells=_STARTS[:2], seeds=range(1), games=50),
             length="games",
             plot=replace(_SCORES, lines=("start",), panels=()),
+        ),
+        define_experiment(
+            "tetris-tuning",
+            place="Section 6.2, footnote",
+            title="Four annealings of LSVI under the three rules, on seeds of their own",
+            run=learning_curve,
+            constants={"agent": "lsvi"} | _LONG,
+            cells=grid(rule=_ADMITTED, schedule=_ANNEALINGS),
+            seeds=range(1000, 1003),
+            length="games",
+            plot=Plot(
+                "score",
+                ("schedule",),
+                panels=("rule",),
+                show="mean",
+                xlabel="mean score of the last 50 games",
+            ),
         ),
         ITERATION,
     )

@@ -20,6 +20,7 @@ from rlsvi_core.optimism import (
     density_crossings,
     find_zeros,
 )
+from rlsvi_core.optimism.balls import Undecided
 from rlsvi_core.optimism.crossings import Crossing, NormalBetaPair
 
 DIGITS = mpmath.mpf("1e-12")
@@ -265,7 +266,10 @@ def test_the_grid_finds_what_is_certified_for_any_normal(factor, mean, alpha, be
     assume(max(alpha, beta) < 1000)
     for normal in (Normal(mean, factor / (alpha + beta)), Normal.matching_beta(alpha, beta)):
         pair = normal, Beta(alpha, beta)
-        certified = certify_crossings(*pair)
+        try:
+            certified = certify_crossings(*pair)
+        except Undecided:  # far in a tail no precision was enough, and that is said
+            assume(False)
         for found, there in (
             (density_crossings(*pair), certified.density),
             (cdf_crossings(*pair), certified.cdf),

@@ -237,7 +237,7 @@ FUNCTIONS = [  # where it is looked up, its name, what it becomes, whose verdict
     (chain, "bandit_regret", lambda _: lambda sigma: np.full(400, 0.01), "C.small-sigma"),
     (
         regret,
-        "theorem1_agent",
+        "rlsvi",
         lambda right: lambda Phi, lam, sigma, **rest: right(Phi, lam, 2 * sigma, **rest),
         "5.closed-form",
     ),

@@ -217,7 +217,7 @@ def test_a_study_typed_into_a_notebook_runs_in_processes(tmp_path, monkeypatch):
         ("FACTOR = 3", "FACTOR = three", "NameError"),
         ("FACTOR = 3", "raise SystemExit(0)", "SystemExit"),
         ("EXPERIMENTS", "EXPERIMENT", "EXPERIMENTS"),
-        ('{"own": tab', '{"own": 1, "b": tab', "EXPERIMENTS"),
+        ('{"own": def', '{"own": 1, "b": def', "EXPERIMENTS"),
         ('{"own":', '{"other":', "name"),
         ('"own"', '"fig2a"', "paper"),
         ('("own"', '("my own"', "name"),
@@ -251,7 +251,7 @@ def test_a_file_that_is_not_there_is_bad_usage(tmp_path):
 )
 def test_a_table_is_drawn_by_its_plot(plot, status, hint, small, capsys):
     text = SMALL.replace("range(4, 7))", f"range(4, 7){plot})")
-    small.write_text(text.replace("import grid,", "import Plot, grid,"))
+    small.write_text(text.replace("import define", "import Plot, define"))
     assert main(["run", str(small)]) == 0
     assert main(["plot", str(small)]) == status
     assert hint in capsys.readouterr().err
