@@ -393,8 +393,8 @@ def regret_trend(means: Sequence[float]) -> str:
 
 
 def error_trend(errors: Mapping[int, float]) -> str:
-    """The word for the largest error, by the rule of ``experiments``, whose two halves do not exclude each other:
-    errors whose share of H tends to a constant from below can meet both."""
+    """The word for the largest error, by the rule of ``experiments``, whose two halves do not
+    exclude each other: errors whose share of H tends to a constant from below can meet both."""
     factors = [later / early for early, later in pairwise(errors.values())]
     first, last = min(errors), max(errors)
     grows = all(later > early for early, later in pairwise(factors))
