@@ -141,7 +141,7 @@ class Recommender:
     Examples
     --------
     >>> customers = Recommender.random(rng=1, N=4, J=2)     # γ drawn as in the paper
-    >>> customers, round(customers.optimal_value, 2)                # one in two, and what planning adds
+    >>> customers, round(customers.optimal_value, 2)  # one in two, and what planning adds
     (Recommender(N=4, J=2), 1.35)
     """
 

@@ -386,15 +386,15 @@ def mean_errors(table: pd.DataFrame, world: str) -> dict[int, float]:
 
 
 def regret_trend(means: Sequence[float]) -> str:
-    """The word for regret over √T at rising H, by the rule of ``runs``."""
+    """The word for regret over √T at rising H, by the rule of ``experiments``."""
     if all(later >= 1.5 * early for early, later in pairwise(means)):
         return "grows"
     return "does not grow" if means[-1] <= 2 * means[0] else "between"
 
 
 def error_trend(errors: Mapping[int, float]) -> str:
-    """The word for the largest error, by the rule of ``runs``, whose two halves do not exclude each other:
-    errors whose share of H tends to a constant from below can meet both."""
+    """The word for the largest error, by the rule of ``experiments``, whose two halves do not
+    exclude each other: errors whose share of H tends to a constant from below can meet both."""
     factors = [later / early for early, later in pairwise(errors.values())]
     first, last = min(errors), max(errors)
     grows = all(later > early for early, later in pairwise(factors))

@@ -1,4 +1,4 @@
-r"""Appendix B: how fast RLSVI's regret grows on the gambles and at the toll of ``traps``.
+r"""Appendix B: how fast RLSVI's regret grows on the gambles and at the toll of ``counterexamples``.
 
 All of them meet what Conjecture 1 asks for, with σ = 1 and λ = 1; on the long gamble
 :math:`\lambda = 3/H^2`, for which :math:`\sum_h\theta_h^2 \le H/\lambda`. Regret is exact: it

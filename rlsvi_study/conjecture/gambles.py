@@ -1,7 +1,7 @@
 r"""The gambles, which refute Conjecture 1 as printed: RLSVI's law after any games, and the steps.
 
 After m games let losses lead by xm. The page *B. Proofs* has the theorem and its proof, for
-λ, σ > 0, ρ = λσ², and a chance of 0.55 to win. The worlds are in ``traps``.
+λ, σ > 0, ρ = λσ², and a chance of 0.55 to win. The worlds are in ``counterexamples``.
 """
 
 import math

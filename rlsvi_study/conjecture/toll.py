@@ -2,7 +2,7 @@ r"""The toll, which refutes Conjecture 1 as meant: the recursion of the sampled 
 
 :math:`X_h = \tilde V_h(\text{alive})` after one start at the side, drawn backwards from
 :math:`X_H = 0`. The page *B. Proofs* has the theorem and its proof; ρ = λσ², G = 8(1 + ρ), and the
-stored runs have λ = σ = 1. The world is in ``traps``.
+stored runs have λ = σ = 1. The world is in ``counterexamples``.
 """
 
 import math
