@@ -414,6 +414,8 @@ _ANNEALINGS = tuple(
     decaying(epsilon, games) for epsilon, games in product((0.1, 1.0), (10.0, 50.0))
 )
 
+_TUNED = grid(rule=_ADMITTED, schedule=_ANNEALINGS)
+
 # The quick runs are the first two blocks of the paper's: two cells, one seed.
 EXPERIMENTS = {
     one.name: one
@@ -695,8 +697,9 @@ EXPERIMENTS = {
             title="Four annealings of LSVI under the three rules, on seeds of their own",
             run=learning_curve,
             constants={"agent": "lsvi"} | _LONG,
-            cells=grid(rule=_ADMITTED, schedule=_ANNEALINGS),
+            cells=_TUNED,
             seeds=range(1000, 1003),
+            quick=quick_scale(cells=_TUNED[:2], seeds=range(1000, 1001), games=100),
             length="games",
             plot=Plot(
                 "score",
